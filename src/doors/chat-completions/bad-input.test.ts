@@ -39,7 +39,7 @@ const hello = [{ role: 'user', content: 'hello' }]
 const allowed = (...tools: unknown[]) => ({ type: 'allowed_tools', allowed_tools: { mode: 'required', tools } })
 const assistant = (message: object) => ({ messages: [{ role: 'assistant', content: 'x', ...message }] })
 
-describe('what only this format has', () => {
+describe('input that only this format has', () => {
   it.each<readonly [string, object]>([
     ['include', { messages: hello, logprobs: true, include: 5 }],
     ['include', { messages: hello, logprobs: true, include: 'all' }],
@@ -53,7 +53,7 @@ describe('what only this format has', () => {
     ['messages[0].function_call', assistant({ function_call: { name: 'look', arguments: '{}' } })],
     ['previous_response_id', { messages: hello, previous_response_id: 'resp_1' }],
     ['conversation', { messages: hello, conversation: 'conv_1' }],
-  ])('a fault at %s is told by that path', (path, body) => {
+  ])('an error at %s has that path', (path, body) => {
     const error = refusal(body)
     expect([error?.errorType, error?.details.path]).toEqual(['invalid_request', path])
     expect(error?.message).toMatch(/^[^\n]{1,1000}\.$/)
@@ -61,7 +61,7 @@ describe('what only this format has', () => {
   })
 
   it.each([[{ content: null }], [{ content: '', reasoning: '', tool_calls: [] }], [{ content: [{ type: 'text', text: '' }] }]])(
-    'messages that say nothing are no prompt: %j',
+    'messages without content are not a prompt: %j',
     (message) => {
       const error = refusal(assistant(message))
       expect([error?.errorType, error?.details.path]).toEqual(['invalid_prompt', 'messages'])
@@ -74,7 +74,7 @@ describe('what only this format has', () => {
     ['tool_choice.allowed_tools.tools', allowed({ type: 'function', function: { name: 'look' } })],
     ['tool_choice.allowed_tools.tools', allowed({ type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [] } })],
     ['tool_choice.type', { type: 'web_search' }],
-  ])('a choice of what is not offered is told at %s', (path, choice) => {
+  ])('a choice of a tool that is not offered is an error at %s', (path, choice) => {
     const error = refusal({ messages: hello, tool_choice: choice })
     expect([error?.errorType, error?.details.path]).toEqual(['unprocessable', path])
     expect(error?.message.startsWith(`${path} `)).toBe(true)
@@ -86,7 +86,7 @@ describe('bodies with something broken', () => {
     for (const body of BODIES) expect(refusal(body)).toBeUndefined()
   })
 
-  it('are taken, or refused in one sentence that names a path of the body', () => {
+  it('are accepted, or refused in one sentence that names a path of the body', () => {
     fc.assert(
       fc.property(fc.nat(BODIES.length - 1), fc.array(change, { minLength: 1, maxLength: 3 }), (base, changes) => {
         const body = changes.reduce<Json>(mutate, structuredClone(BODIES[base]) as Json)

@@ -41,7 +41,7 @@ describe('answers of any length', () => {
   }
 
   // A busy machine takes a second for each; anything that grows with the square of the length would take minutes.
-  it.each(Object.entries(LONG))('are told in a time that grows with their %s', { timeout: 15_000 }, (_what, events) => {
+  it.each(Object.entries(LONG))('are written in time linear in their %s', { timeout: 15_000 }, (_what, events) => {
     for (const stream of [true, false]) {
       const subject = assembler(stream)
       subject.push([...events, { type: 'response-end', reason: 'stop' }])

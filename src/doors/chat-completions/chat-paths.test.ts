@@ -24,9 +24,9 @@ describe('a path of the translated body', () => {
     ['input[4].content[0]', 'messages'],
     ['plugins[0].id', 'plugins[0].id'],
     ['inputs', 'inputs'],
-  ])('%s is told as %s', (path, own) => expect(pathOf?.(path)).toBe(own))
+  ])('%s becomes %s', (path, own) => expect(pathOf?.(path)).toBe(own))
 
-  it('is told in the sentence as well, where it is more than a word', () => {
+  it('is replaced in the message as well, if it is more than one word', () => {
     const told = (message: string, path: string): GatewayError => retold(new GatewayError('invalid_prompt', message, { path }), pathOf)
     expect(told('Could not fetch input[0].content[1].image_url: no such host', 'input[0].content[1].image_url')).toMatchObject({
       message: 'Could not fetch messages[0].content[1]: no such host',

@@ -71,8 +71,8 @@ function plain(message: Completion['choices'][number]['message']): unknown {
   return { ...empty, ...Object.fromEntries(Object.entries(message).filter(([, value]) => value !== null)) }
 }
 
-describe('an answer told in chunks', () => {
-  it('adds up to the completion of the same events, wherever they break', () => {
+describe('an answer in chunks', () => {
+  it('adds up to the completion of the same events, wherever they break off', () => {
     fc.assert(
       fc.property(drawnAnswer({ custom: true }), reasons, wishes, fc.boolean(), (answer, reason, wished, waits) => {
         const { folded, completion } = tell(answer, reason, wished, waits)
@@ -92,7 +92,7 @@ describe('an answer told in chunks', () => {
     )
   })
 
-  it('tells no thoughts to a caller who wants none, and all else as to any other', () => {
+  it('contains no reasoning for a caller who excludes it, and otherwise the same', () => {
     fc.assert(
       fc.property(drawnAnswer({ custom: true }), (answer) => {
         const all = tell(answer, 'stop', { usage: undefined, reasoning: true }).folded.message
@@ -109,7 +109,7 @@ const isCompletion = contractCheck('ChatResult')
 if (isChunk === undefined) console.warn('SKIPPED: the contract is not here (SIGNALBOX_FIXTURES): chunks are not held against it')
 
 describe.skipIf(isChunk === undefined)('the contract', () => {
-  it('knows every chunk and every completion', () => {
+  it('describes every chunk and every completion', () => {
     fc.assert(
       // The schema of chunks has no free-text calls, although the vendor of the format does.
       fc.property(drawnAnswer({ custom: false }), reasons, wishes, (answer, reason, wished) => {

@@ -71,7 +71,7 @@ const hello = [message('m'), text('m', 'Hel'), text('m', 'lo'), close('m')]
 const deltas = (chunks: readonly Chunk[]): readonly Json[] => chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta))
 
 describe('a stream', () => {
-  it('begins with the role, tells every delta, and ends with the reason and what it cost', () => {
+  it('begins with the role, contains every delta, and ends with finish reason and usage', () => {
     const chunks = stream([...hello, end()])
     const head = { id: 'gen-1', object: 'chat.completion.chunk', model: 'acme/small', created: expect.any(Number) }
     expect(chunks).toEqual([
@@ -87,7 +87,7 @@ describe('a stream', () => {
     ])
   })
 
-  it('has usage in a chunk of its own for who asks, and none for who wants none', () => {
+  it('has usage in a chunk of its own with include_usage, and none without it', () => {
     const apart = stream([...hello, end()], { usage: true })
     expect(apart.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 8 } })
     expect(apart.filter((chunk) => 'usage' in chunk)).toHaveLength(1)
@@ -104,19 +104,19 @@ describe('a stream', () => {
     })
   })
 
-  it('does not say that a call is to be made which broke off, whatever its provider says', () => {
+  it('does not finish with tool_calls after a call that broke off, whatever its provider says', () => {
     const chunks = stream([call('c'), args('c', '{"a":'), close('c', { status: 'incomplete' }), end()])
     expect(chunks.at(-1)).toMatchObject({ choices: [{ finish_reason: 'length' }] })
   })
 
-  it('carries signs of life that say nothing, once it has begun', () => {
+  it('carries empty keep-alive chunks, once it has begun', () => {
     const subject = assembler(true)
     const [role, sign] = subject.keepAlive().trim().split('\n\n')
     expect(JSON.parse(role!.slice(6))).toMatchObject({ choices: [{ delta: { role: 'assistant' } }] })
     expect(JSON.parse(sign!.slice(6))).toMatchObject({ choices: [{ delta: {}, finish_reason: null }] })
   })
 
-  it('tells what upstreams were sent, and of the call itself, where that was asked', () => {
+  it('contains the upstream bodies and the routing metadata, if requested', () => {
     const chunks = stream([...hello, end()], {}, { echoes: () => ['{"a":1}'], extra: () => ({ gateway_metadata: { attempt: 1 } }) })
     expect(chunks.filter((chunk) => 'debug' in chunk)[0]).toMatchObject({ choices: [], debug: { echo_upstream_body: { a: 1 } } })
     expect(chunks.at(-1)).toMatchObject({ gateway_metadata: { attempt: 1 } })
@@ -156,7 +156,7 @@ describe('a completion', () => {
   it.each([
     ['length', 'length'],
     ['content_filter', 'content_filter'],
-  ] as const)('that ended for %s says so, calls or not', (reason, said) => {
+  ] as const)('that ended for %s says so, with and without calls', (reason, said) => {
     expect(whole([...hello, call('c'), close('c'), end(reason)]).choices[0]).toMatchObject({ finish_reason: said })
   })
 })
@@ -164,7 +164,7 @@ describe('a completion', () => {
 describe('calls', () => {
   const events = [call('a'), args('a', '{"x":'), call('b'), args('b', '{}'), args('a', '1}'), close('a'), close('b'), call('c'), close('c'), end()]
 
-  it('are told piece by piece under their index', () => {
+  it('are streamed piece by piece under their index', () => {
     const chunks = stream(events)
     expect(deltas(chunks).flatMap((delta) => (delta['tool_calls'] as readonly Json[] | undefined) ?? [])).toEqual([
       { index: 0, id: 'call_a', type: 'function', function: { name: 'look', arguments: '' } },
@@ -190,7 +190,7 @@ describe('calls', () => {
     expect(deltas(stream(custom)).at(-2)).toEqual({ tool_calls: [{ index: 0, custom: { input: 'b' } }] })
   })
 
-  it('that wait for the caller in a way this format does not have are a failure, not a silence', () => {
+  it('that wait for the caller in a way this format does not have are a failure, not an empty answer', () => {
     const patch: ModelEvent = { type: 'item-start', key: 'p', item: { type: 'apply_patch_call', call_id: 'p', status: 'completed' } }
     expect(() => assembler(true).push([patch])).toThrow(/apply_patch_call, which has no place in this format/)
   })
@@ -200,7 +200,7 @@ describe('thoughts', () => {
   const sealed = { encrypted_content: 'sb1.x', signature: 's', format: 'anthropic-claude-v1' }
   const events = [thinks('r'), thought('r', 'Let me'), thought('r', ' see'), close('r', sealed), ...hello, end()]
 
-  it('are text to read, and pieces to give back', () => {
+  it('are text to read, and details to send back', () => {
     expect(whole(events).choices[0].message).toMatchObject({
       content: 'Hello',
       reasoning: 'Let me see',
@@ -222,7 +222,7 @@ describe('thoughts', () => {
     expect(pieces.slice(2).some((delta) => 'reasoning' in delta)).toBe(false)
   })
 
-  it('are told by the other name, too, where the gateway is set to do so', () => {
+  it('are sent under the other field name, too, if so configured', () => {
     const mirrored = { mirrorReasoning: true }
     expect(whole(events, {}, mirrored).choices[0].message).toMatchObject({ reasoning: 'Let me see', reasoning_content: 'Let me see' })
     const told = deltas(stream(events, {}, mirrored)).filter((delta) => 'reasoning' in delta || 'reasoning_content' in delta)
@@ -232,12 +232,12 @@ describe('thoughts', () => {
     ).not.toContain('reasoning_content')
   })
 
-  it('stay away where they are not wanted', () => {
+  it('are left out where the caller excludes them', () => {
     expect(JSON.stringify([stream(events, { reasoning: false }), whole(events, { reasoning: false })])).not.toMatch(/Let me|sb1/)
   })
 })
 
-describe('what else an answer holds', () => {
+describe('other parts of an answer', () => {
   it('several messages are one, with an empty line between them, and citations count in the whole', () => {
     const cite: ModelEvent = {
       type: 'annotation',

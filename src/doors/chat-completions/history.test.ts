@@ -5,7 +5,7 @@ import { thoughtsOf, type ReasoningDetail } from './reasoning-details.ts'
 const user = (content: ChatMessage['content'], name?: string): ChatMessage => ({ role: 'user', content, ...(name === undefined ? {} : { name }) })
 
 describe('messages', () => {
-  it('of people and programs keep their role and their text', () => {
+  it('of users and tools keep their role and their text', () => {
     expect(toItems([{ role: 'system', content: 'S' }, { role: 'developer', content: 'D' }, user('U'), user(null)])).toEqual([
       { type: 'message', role: 'system', content: 'S' },
       { type: 'message', role: 'developer', content: 'D' },
@@ -14,7 +14,7 @@ describe('messages', () => {
     ])
   })
 
-  it('say who speaks, where a name says it', () => {
+  it('keep the name of the speaker', () => {
     expect(toItems([user('Hi', 'ada'), user([{ type: 'text', text: 'Hi' }], 'bob'), user('Hi', '')]).map((item) => item['content' as never])).toEqual(
       ['ada: Hi', [{ type: 'input_text', text: 'bob: Hi' }], 'Hi'],
     )
@@ -75,7 +75,7 @@ describe('messages', () => {
     ])
   })
 
-  it('of a model that say nothing leave no item; refusals and pictures do', () => {
+  it('of a model without content become no item; refusals and images do', () => {
     expect(
       toItems([
         { role: 'assistant', content: '' },
@@ -91,7 +91,7 @@ describe('messages', () => {
   })
 })
 
-describe('thoughts that come back', () => {
+describe('reasoning that is sent back', () => {
   const text = (text: string, more: object = {}): ReasoningDetail => ({
     type: 'reasoning.text',
     text,
@@ -118,12 +118,12 @@ describe('thoughts that come back', () => {
     format: 'anthropic-claude-v1',
   }
 
-  it('are one item, whether the client joined the pieces of the stream or kept them', () => {
+  it('is one item, whether the client joined the pieces of the stream or kept them', () => {
     expect(thoughtsOf([text('Let me see', { signature: 's' }), sealed()], null)).toEqual([whole])
     expect(thoughtsOf([text('Let me'), text(' see'), text('', { signature: 's' }), sealed()], 'Let me see')).toEqual([whole])
   })
 
-  it('are told once where a client brings them back with every part of its message', () => {
+  it('is used once where a client sends it with every part of its message', () => {
     const joined = text('Let me see', { signature: 's' })
     // As kept with a whole answer, and as kept with a stream, where the last piece stands for the thought.
     expect(thoughtsOf([joined, sealed(), joined, sealed(), joined, sealed()], 'Let me see[REDACTED]')).toEqual([whole])
@@ -134,7 +134,7 @@ describe('thoughts that come back', () => {
     expect(thoughtsOf([text('Let me see'), joined, sealed()], 'Let me see')).toEqual([whole])
   })
 
-  it('keep words that a model thought twice', () => {
+  it('keeps text that occurs twice in it', () => {
     const pieces = ['ha', 'ha', 'ha'].map((said) => text(said))
     expect(thoughtsOf(pieces, 'hahaha')).toMatchObject([{ content: [{ text: 'hahaha' }] }])
     expect(thoughtsOf([text('ha'), sealed(), text('ha', { id: 'rs_2', index: 2 })], 'haha')).toHaveLength(2)
@@ -145,13 +145,13 @@ describe('thoughts that come back', () => {
     expect(thoughtsOf(pieces, 'x')).toMatchObject([{ content: [{ text: 'hahaha' }] }])
   })
 
-  it('are several where their ids differ, or where an end stands between them', () => {
+  it('is several items where the ids differ, or where an end is between them', () => {
     expect(thoughtsOf([text('a'), sealed(), text('b', { id: 'rs_2', index: 2 })], null).map(({ id }) => id)).toEqual(['rs_1', 'rs_2'])
     const bare = { id: null, index: undefined }
     expect(thoughtsOf([text('a', bare), sealed(bare), text('b', bare)], null)).toHaveLength(2)
   })
 
-  it('keep summaries apart from what they sum up, part by part', () => {
+  it('keeps summaries apart from the text, part by part', () => {
     const summary = (summary: string, index: number): ReasoningDetail => ({ type: 'reasoning.summary', summary, id: 'rs_1', index })
     expect(thoughtsOf([summary('a', 0), summary('b', 0), summary('c', 1)], null)).toEqual([
       {
@@ -165,7 +165,7 @@ describe('thoughts that come back', () => {
     ])
   })
 
-  it('are plain text where there is no more; kinds nobody here knows are passed over', () => {
+  it('is plain text if there is nothing else; unknown types are ignored', () => {
     expect(thoughtsOf([{ type: 'reasoning.server_tool_call' }], 'Hm.')).toEqual([
       { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'Hm.' }] },
     ])

@@ -7,7 +7,7 @@ function thoughtsIn(details: readonly object[] | string): readonly unknown[] {
   return decodeResponsesRequest(body, {}).input.filter((item) => (item as { type?: string }).type === 'reasoning')
 }
 
-describe('the format of thoughts that come back', () => {
+describe('the format of reasoning that is sent back', () => {
   it.each([
     ['as it was told', 'anthropic-claude-v1', 'anthropic-claude-v1'],
     ['added up like text, as some clients add up all words of a stream', 'unknownunknownunknown', undefined],
@@ -19,14 +19,14 @@ describe('the format of thoughts that come back', () => {
     expect(item!.format).toBe(read)
   })
 
-  it("is nobody's where none was told", () => {
+  it('is unknown where none was given', () => {
     expect(thoughtsIn([{ type: 'reasoning.text', text: 'Hm.', format: null, index: 0 }])).toEqual([
       { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'Hm.' }] },
     ])
   })
 })
 
-it('thoughts that come back as one text, where clients have a place for text alone, are read', () => {
+it('reasoning sent back as one text is read, for clients that have a field for text only', () => {
   expect(thoughtsIn('Hm.')).toEqual([{ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'Hm.' }] }])
   expect(thoughtsIn('')).toEqual([])
 })

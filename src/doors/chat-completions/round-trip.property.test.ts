@@ -79,7 +79,7 @@ const withoutIds = (held: unknown): unknown => {
 
 const answers = drawnAnswer({ custom: true }).map(({ events }) => events)
 
-describe('an answer that comes back as a message', () => {
+describe('an answer that is sent back as a message', () => {
   it('is what its items would have been', () => {
     fc.assert(
       fc.property(answers, (events) => {
@@ -103,7 +103,7 @@ describe('citations', () => {
   }
   const cut = (text: unknown, { url, start_index: start, end_index: end }: Cited): readonly string[] => [url, String(text).slice(start, end)]
 
-  it('name the same words, wherever they stand in the one text of a message', () => {
+  it('mark the same text, wherever it is in the single text of a message', () => {
     fc.assert(
       fc.property(answers, (events) => {
         const parts = (assembled(events, 'responses', false).output() as Items).flatMap(({ type, content }) =>
@@ -127,8 +127,8 @@ const thought = fc.record({
   kind: fc.constantFrom('text', 'summary'),
   end: fc.constantFrom('signature', 'encrypted_content', 'both'),
 })
-describe('thoughts without their ids', () => {
-  it('are told apart by what ends them', () => {
+describe('reasoning without ids', () => {
+  it('is separated by its ends', () => {
     fc.assert(
       fc.property(fc.array(thought, { minLength: 1, maxLength: 4 }), (drawn) => {
         const events = drawn.flatMap(({ text, kind, end }, n): ModelEvent[] => [

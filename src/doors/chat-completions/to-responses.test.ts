@@ -50,7 +50,7 @@ describe('fields', () => {
     expect(rest).toEqual(body)
   })
 
-  it('that are null are as good as absent, and those of the answer go no further', () => {
+  it('that are null count as absent, and those about the answer are not passed on', () => {
     const { body } = toResponses({
       messages: [user],
       temperature: null,
@@ -70,7 +70,7 @@ describe('fields', () => {
     ])
   })
 
-  it('a tool with which what is cached ends', () => {
+  it('a tool with a cache breakpoint', () => {
     const tool = { type: 'function', function: { name: 'f' }, cache_control: { type: 'ephemeral', ttl: '1h' } }
     const mark = { prompt_cache_breakpoint: { mode: 'explicit', ttl: '1h' } }
     expect(ask({ tools: [tool] })['tools']).toEqual([{ type: 'function', name: 'f', strict: false, ...mark }])
@@ -115,7 +115,7 @@ describe('fields', () => {
     expect(ask({ tool_choice: choice })['tool_choice']).toEqual(translated)
   })
 
-  it('takes files and thoughts as parts of the content, too', () => {
+  it('accepts files and reasoning as content parts, too', () => {
     const file = { type: 'document_url', document_url: 'https://a.example/a.pdf', document_name: 'a.pdf' }
     const inline = { type: 'document_url', document_url: 'data:application/pdf;base64,AA' }
     const thinking = {
@@ -148,7 +148,7 @@ describe('fields', () => {
     ])
   })
 
-  it('is taken by the other format as it comes out', () => {
+  it('gives a request that the other format accepts', () => {
     const { body } = toResponses({
       model: 'a/b',
       messages: [{ role: 'system', content: 'S' }, user],
@@ -163,7 +163,7 @@ describe('fields', () => {
   })
 })
 
-describe('wishes of the answer', () => {
+describe('options for the answer', () => {
   it.each<readonly [object, object]>([
     [{}, { usage: undefined, reasoning: true }],
     [{ stream_options: { include_usage: true } }, { usage: true, reasoning: true }],

@@ -51,7 +51,7 @@ function sentBack(message: Fields): string {
   return (body as { readonly input: readonly Fields[] }).input.slice(1).map(sketch).join(' ')
 }
 
-describe('thoughts that come back with a message', () => {
+describe('reasoning that is sent back with a message', () => {
   it.each<[string, ModelEvent[], string]>([
     ['before all of it', [...thinks('t1'), ...says('m1', 'Hm.'), ...calls('c1')], '(t1) Hm. c1'],
     ['between words and a call', [...thinks('t1'), ...says('m1', 'Hm.'), ...thinks('t2'), ...calls('c1')], '(t1) Hm. (t2) c1'],
@@ -62,7 +62,7 @@ describe('thoughts that come back with a message', () => {
       '(t1) One. (t2) Two. c1 (t3) c2',
     ],
     ['behind all of it', [...says('m1', 'Hm.'), ...calls('c1'), ...thinks('t1')], 'Hm. c1 (t1)'],
-  ])('stand where they stood: %s', (_where, events, expected) => {
+  ])('is put back in its place: %s', (_where, events, expected) => {
     const message = messageOf(events, false)
     expect(sentBack(message)).toBe(expected)
     // As sent by clients that keep the pieces of a stream.
@@ -73,7 +73,7 @@ describe('thoughts that come back with a message', () => {
     expect(sentBack({ ...message, reasoning: null, reasoning_details: details.toReversed() })).toBe(expected)
   })
 
-  it('keep a place even if the client has changed the text or the calls', () => {
+  it('keeps a place even if the client has changed the text or the calls', () => {
     const message = messageOf([...thinks('t1'), ...says('m1', 'A long one.'), ...thinks('t2'), ...calls('c1')], false)
     expect(sentBack({ ...message, content: 'A' })).toBe('(t1) A (t2) c1')
     expect(sentBack({ ...message, content: null })).toBe('(t1) (t2) c1')
@@ -85,7 +85,7 @@ describe('thoughts that come back with a message', () => {
     expect(sentBack({ ...message, content: parts })).toBe('(t1) A long (t2) c1')
   })
 
-  it('come first if their place is not known', () => {
+  it('comes first if its place is not known', () => {
     expect(
       sentBack({ role: 'assistant', content: 'Hm.', reasoning: 'Well.', tool_calls: [{ id: 'c1', type: 'function', function: { name: 'look' } }] }),
     ).toBe('(plain) Hm. c1')

@@ -57,12 +57,12 @@ describe('the answer', () => {
     })
   })
 
-  it('writes them as the caller wants them, whatever the provider sent', () => {
+  it('writes them in the requested encoding, whatever the provider sent', () => {
     const { data } = answerOf({ vectors }, { request: { encoding_format: 'base64' } }) as { readonly data: readonly Json[] }
     expect(data.map(({ embedding }) => embedding)).toEqual(['AAAAPwAAgL8=', 'AACAPwAAAEA='])
   })
 
-  it('tells no cost that nobody knows', () => {
+  it('contains no cost if it is unknown', () => {
     const facts = () => ({ model: 'acme/embed', cost: { total: 0, input: 0, output: 0, cacheDiscount: 0, source: 'unknown' as const } })
     expect(answerOf({ vectors, usage: createUsage({ inputTokens: 4 }) }, { facts })['usage']).toEqual({
       prompt_tokens: 4,
@@ -71,7 +71,7 @@ describe('the answer', () => {
     })
   })
 
-  it('holds what the caller asked to know of the call', () => {
+  it('contains the routing metadata if requested', () => {
     expect(answerOf({ vectors }, { extra: () => ({ gateway_metadata: { attempt: 1 } }) })).toMatchObject({ gateway_metadata: { attempt: 1 } })
   })
 

@@ -5,7 +5,7 @@ import { toRequest } from './to-request.ts'
 const read = (input: unknown, more: object = {}) => toRequest({ model: 'acme/embed', input, ...more })
 const said = (content: unknown) => ({ type: 'message', role: 'user', content })
 
-describe('what vectors are wanted for', () => {
+describe('the purpose of the vectors', () => {
   it.each([
     ['a text', 'a', [said('a')]],
     ['texts', ['a', 'b'], [said('a'), said('b')]],
@@ -47,7 +47,7 @@ describe('what vectors are wanted for', () => {
 })
 
 describe('other fields', () => {
-  it('are carried, those nobody knows here as well; empty ones are not', () => {
+  it('are passed on, unknown ones as well; empty ones are not', () => {
     const fields = { dimensions: 8, encoding_format: 'base64', input_type: 'query', user: 'u', session_id: 's', truncate: 'END' }
     expect(read('a', { ...fields, provider: null, metadata: null })).toMatchObject(fields)
     expect(read('a', { provider: null })).not.toHaveProperty('provider')
@@ -59,7 +59,7 @@ describe('other fields', () => {
   })
 })
 
-describe('what is refused, with its place', () => {
+describe('refused input, with its path', () => {
   it.each([
     ['input', undefined, 'is required'],
     ['input', '', 'must not be empty'],
@@ -104,7 +104,7 @@ describe('what is refused, with its place', () => {
     expect(() => read([...Array.from({ length: 16_385 }, () => 1), 'a'])).toThrow('input[16385] must be of the same kind')
   })
 
-  it.each([[[1, -2]], [[1, 2.5]], [[1, 1e300]], [[[1], [2, -1]]], [[[1], [2, '']]]])('tokens that are none: %j', (input) => {
+  it.each([[[1, -2]], [[1, 2.5]], [[1, 1e300]], [[[1], [2, -1]]], [[[1], [2, '']]]])('invalid tokens: %j', (input) => {
     expect(() => read(input)).toThrow(expect.objectContaining({ errorType: 'invalid_request' }) as Error)
   })
 })

@@ -28,7 +28,7 @@ describe('a schema of the subset of OpenAPI', () => {
     expect(toJsonSchema(sent as never, false)).toEqual(expected)
   })
 
-  it('has its members in the order that was asked for', () => {
+  it('has its members in the requested order', () => {
     const properties = { a: { type: 'STRING' }, b: { type: 'STRING' }, c: { type: 'STRING' } }
     const { properties: ordered } = toJsonSchema({ type: 'OBJECT', properties, propertyOrdering: ['c', 'a', 'nobody', 'c'] }, false)
     expect(Object.keys(ordered as object)).toEqual(['c', 'a', 'b'])
@@ -50,7 +50,7 @@ describe('a schema of the subset of OpenAPI', () => {
   })
 })
 
-it('a schema of many members is looked at once', () => {
+it('a schema of many members is converted in linear time', () => {
   const names = Array.from({ length: 100_000 }, (_, n) => `p${n}`)
   const properties = Object.fromEntries(names.map((name) => [name, { type: 'STRING' }]))
   expect(isComplete(toJsonSchema({ type: 'OBJECT', properties, required: names }, true))).toBe(true)

@@ -77,7 +77,7 @@ const sealIn = (part: Json | undefined) => openReasoning(Buffer.from(part!['thou
 const hello = [message('m'), text('m', 'Hel'), text('m', 'lo'), close('m')]
 
 describe('a stream', () => {
-  it('tells each piece in a part of its own, and at its end why it ended and what it took', () => {
+  it('has each piece in a part of its own, and finish reason and usage at its end', () => {
     const about = { modelVersion: 'acme/small', responseId: 'gen-1' }
     const part = (said: string, more: Json = {}): Json => ({ content: { parts: [{ text: said }], role: 'model' }, index: 0, ...more })
     const counted = {
@@ -96,7 +96,7 @@ describe('a stream', () => {
     ])
   })
 
-  it('that breaks ends with an error as the format has it', () => {
+  it('that breaks ends with an error in the format’s envelope', () => {
     const subject = assembler(true)
     subject.push(hello)
     subject.fail(new GatewayError('provider_unavailable', 'Gone'))
@@ -114,7 +114,7 @@ describe('a stream', () => {
 })
 
 describe('a stream whose model is silent', () => {
-  it('says nothing in a part, as readers take an answer with none for broken, and then who answers', () => {
+  it('gets an empty part, because clients take an answer without one for broken, and then the model', () => {
     let model = 'acme/asked'
     const subject = assembler(true, true, { facts: () => ({ model }) })
     const [sign] = parse(subject.keepAlive())
@@ -130,7 +130,7 @@ describe('a stream that is a list', () => {
   const listed = (): Assembler => assembler(true, true, {}, { listed: true })
   const answers = (wire: string): readonly Json[] => JSON.parse(wire) as readonly Json[]
 
-  it('holds what one of events does, each answer as it comes', () => {
+  it('contains the same as an event stream, each answer as it comes', () => {
     const subject = listed()
     const pieces = [...hello, end()].map((event) => {
       subject.push([event])
@@ -141,7 +141,7 @@ describe('a stream that is a list', () => {
     expect(answers(told)).toEqual(stream([...hello, end()]))
     expect(pieces.filter((piece) => piece !== '').map((piece) => piece.slice(0, 3))).toEqual(['[{"', ',\r\n'])
   })
-  it('that breaks ends with the error, and is a list all the same', () => {
+  it('that breaks ends with the error, and is still a valid list', () => {
     const broken = listed()
     broken.push(hello)
     broken.fail(new GatewayError('provider_unavailable', 'Gone'))
@@ -151,7 +151,7 @@ describe('a stream that is a list', () => {
     atOnce.fail(new GatewayError('provider_unavailable', 'Gone'))
     expect(answers(atOnce.takeWire())).toMatchObject([{ error: { code: 502 } }])
   })
-  it('may begin with signs of life', () => {
+  it('may begin with keep-alives', () => {
     const subject = listed()
     const sign = subject.keepAlive()
     subject.push([...hello, end()])
@@ -164,7 +164,7 @@ describe('an answer', () => {
   it('in JSON is one text', () => {
     expect(partsOf(whole([...hello, end()]))).toEqual([{ text: 'Hello' }])
   })
-  it('that says nothing has a part all the same', () => {
+  it('without content has an empty part', () => {
     expect(partsOf(whole([end('length')]))).toEqual([{ text: '' }])
   })
   it('of several messages keeps them apart', () => {
@@ -200,7 +200,7 @@ describe('an answer', () => {
     ['"Perc', 'ussion"', 'Percussion'],
     ['Perc', 'ussion', 'Percussion'],
     ['{"a":', '"Percussion"}', '{"a":"Percussion"}'],
-  ])('that is to be a word is that word: %s%s', (first, second, expected) => {
+  ])('restricted to an enum is that value: %s%s', (first, second, expected) => {
     for (const streams of [true, false]) {
       const subject = assembler(streams, false, {}, { bareWord: true })
       subject.push([message('m'), text('m', first), text('m', second), close('m'), end()])
@@ -210,7 +210,7 @@ describe('an answer', () => {
     }
   })
 
-  it('calls with an object, whose numbers stay as they stand', () => {
+  it('has calls with an object, whose numbers keep their digits', () => {
     const wire = assembler(true)
     wire.push([...call('a', '{"id":12345678901234567890}'), close('a'), end('tool_calls')])
     wire.finish()
@@ -220,12 +220,12 @@ describe('an answer', () => {
     ['', {}],
     ['"x"', { input: '"x"' }],
     ['{"a":', { input: '{"a":' }],
-  ])('calls with an object, whatever the model wrote: %s', (args, expected) => {
+  ])('has calls with an object, whatever the model wrote: %s', (args, expected) => {
     expect(partsOf(whole([...call('a', args), close('a'), end('tool_calls')]))).toEqual([
       { functionCall: { id: 'call_a', name: 'look', args: expected } },
     ])
   })
-  it('does not tell a call that broke off', () => {
+  it('does not contain a call that broke off', () => {
     const answer = whole([...hello, ...call('a', '{"a":'), close('a', { status: 'incomplete' }), end('tool_calls')])
     expect([partsOf(answer), candidateOf(answer)['finishReason']]).toEqual([[{ text: 'Hello' }], 'MALFORMED_FUNCTION_CALL'])
   })
@@ -251,7 +251,7 @@ describe('an answer', () => {
 
 describe('thoughts', () => {
   const events = [thinks('t'), thought('t', 'Hm.', 0), thought('t', 'So.', 1), close('t', { encrypted_content: sealed }), ...hello, end()]
-  it('are shown to who asked, and their seal stands with what follows', () => {
+  it('are shown if requested, and their signature is on the part that follows', () => {
     const parts = partsOf(whole(events))
     expect(parts).toEqual([
       { thought: true, text: 'Hm.\n\nSo.' },
@@ -259,15 +259,15 @@ describe('thoughts', () => {
     ])
     expect(sealIn(parts[1])).toMatchObject({ data: 'secret' })
   })
-  it('are kept alive for who did not', () => {
+  it('keep the stream alive if not requested', () => {
     expect(partsOf(whole(events, false))).toEqual([{ text: 'Hello', thoughtSignature: expect.any(String) as string }])
   })
-  it('that nothing follows have a part of their own', () => {
+  it('without content after them have a part of their own', () => {
     const parts = partsOf(whole([...hello, thinks('t'), close('t', { encrypted_content: sealed }), end()]))
     expect(parts).toEqual([{ text: 'Hello' }, { text: '', thoughtSignature: expect.any(String) as string }])
     expect(sealIn(parts[1])!.at).toBeUndefined()
   })
-  it('before words that lead to a call are sealed on both, as some clients keep what stands on calls alone', () => {
+  it('before text and a call have their signature on both, because some clients keep only that of calls', () => {
     const led = [
       thinks('t'),
       close('t', { encrypted_content: sealed }),
@@ -286,7 +286,7 @@ describe('thoughts', () => {
       expect(calls[1]).not.toHaveProperty('thoughtSignature')
     }
   })
-  it('that gave way to the words behind them say where they stood', () => {
+  it('that ended after the text following them record their place', () => {
     const late = [thinks('t'), thought('t', 'Hm.'), message('m'), text('m', 'Hello'), close('m'), close('t', { encrypted_content: sealed }), end()]
     const parts = partsOf(stream(late).at(-2)!)
     expect(sealIn(parts[0])).toMatchObject({ at: [0, 0, 0], data: 'secret' })
@@ -299,7 +299,7 @@ describe('sources', () => {
     key: 'm',
     annotation: { type: 'url_citation', url, title: url.slice(8), start_index: start, end_index: stop },
   })
-  it('are told at the end, their places in bytes', () => {
+  it('are listed at the end, with positions in bytes', () => {
     const searched: ModelEvent = {
       type: 'item-start',
       key: 's',
@@ -336,12 +336,12 @@ describe('sources', () => {
       urlMetadata: [{ retrievedUrl: 'https://c.test', urlRetrievalStatus: 'URL_RETRIEVAL_STATUS_SUCCESS' }],
     })
   })
-  it('are not spoken of where there are none', () => {
+  it('are not mentioned where there are none', () => {
     expect(Object.keys(candidateOf(whole([...hello, end()])))).toEqual(['content', 'index', 'finishReason'])
   })
 })
 
-it('how likely its words were is told to who asks', () => {
+it('log probabilities are included if requested', () => {
   const likely: ModelEvent = {
     type: 'text-delta',
     key: 'm',

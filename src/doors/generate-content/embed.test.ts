@@ -8,7 +8,7 @@ const MANY = '/api/v1/models/acme%2Fembed:batchEmbedContents?x=1'
 const content = { parts: [{ text: 'Hi' }] }
 const said = (text: unknown): object => ({ type: 'message', role: 'user', content: text })
 
-describe('what vectors are wanted for', () => {
+describe('the purpose of the vectors', () => {
   it.each<readonly [string, string, object, object]>([
     ['a text', ONE, { model: 'models/x', content }, { input: [said('Hi')] }],
     ['several', MANY, { requests: [{ content }, { content: { role: 'user', parts: [{ text: 'Ho' }] } }] }, { input: [said('Hi'), said('Ho')] }],
@@ -41,7 +41,7 @@ describe('what vectors are wanted for', () => {
   })
 })
 
-describe('what is refused, with its place', () => {
+describe('refused input, with its path', () => {
   it.each<readonly [string, string, unknown]>([
     ['content is required', ONE, {}],
     ['content says nothing', ONE, { content: { parts: [{ text: '' }] } }],
@@ -61,14 +61,14 @@ describe('what is refused, with its place', () => {
     )
   })
 
-  it('a fault that is found later, too', () => {
+  it('an error that is found later, too', () => {
     const { pathOf } = readVectors({ requests: [{ content }, { content }] }, MANY)
     expect(['input[1]', 'input_type', 'model'].map(pathOf)).toEqual(['requests[1].content', 'requests[0].taskType', 'model'])
     expect(['input[0]', 'dimensions'].map(readVectors({ content }, ONE).pathOf)).toEqual(['content', 'outputDimensionality'])
   })
 })
 
-it('vectors are told as numbers, however they came', () => {
+it('vectors are numbers in the answer, however they came', () => {
   const embedded = {
     vectors: [[1, 0.5], 'AACAPw=='],
     usage: undefined,

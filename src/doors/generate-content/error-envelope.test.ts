@@ -9,7 +9,7 @@ const told = (retryAfterMs?: number): unknown => {
 }
 const INFO = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'RATE_LIMIT_EXCEEDED', domain: 'gateway' }
 
-it('a limit says in its details when to ask again, as its header does', () => {
+it('a rate limit error has the retry delay in its details, as in its header', () => {
   expect(told(4_200)).toMatchObject({
     code: 429,
     status: 'RESOURCE_EXHAUSTED',
@@ -19,6 +19,6 @@ it('a limit says in its details when to ask again, as its header does', () => {
   })
 })
 
-it('a limit without a known time has no such detail', () => {
+it('a rate limit error without a known delay has no such detail', () => {
   expect(told()).toMatchObject({ details: [INFO] })
 })

@@ -68,7 +68,7 @@ describe('any answer', () => {
     )
   })
 
-  it('has a part in whatever is told of it, and a reason in the last word alone', () => {
+  it('has a part in every chunk, and a finish reason only in the last', () => {
     fc.assert(
       fc.property(answers, (events) => {
         const told = parse(assemble(true, events).takeWire())
@@ -98,7 +98,7 @@ describe('any answer', () => {
     ['with all that was told', (parts: readonly Part[]) => parts],
     ['without the thoughts, which many clients do not keep', (parts: readonly Part[]) => parts.filter(({ thought }) => thought !== true)],
     ['with its texts joined', joined],
-  ])('comes back with its thoughts where they were, each with its seal: %s', (_name, kept) => {
+  ])('is sent back with its reasoning in place, each with its signature: %s', (_name, kept) => {
     fc.assert(
       fc.property(answers, (events) => {
         const subject = assemble(true, events.map(inEnvelopes))

@@ -9,7 +9,7 @@ const says = (text: string) => ({ type: 'message', role: 'assistant', content: [
 const asks = (...content: readonly object[]) => ({ type: 'message', role: 'user', content })
 const words = (text: string) => ({ type: 'input_text', text })
 
-describe('what a user sends', () => {
+describe('content of a user', () => {
   it.each<readonly [string, object, object]>([
     ['words', { text: 'Hi' }, words('Hi')],
     [
@@ -55,10 +55,10 @@ describe('calls and their results', () => {
   const came = (id?: string, name = 'go') => ({ functionResponse: { ...(id === undefined ? {} : { id }), name, response: { output: 'well' } } })
   const idsOf = (...contents: readonly Content[]) => toItems(contents).flatMap((item) => ('call_id' in item ? [item['call_id']] : []))
 
-  it('belong together by their ids', () => {
+  it('are matched by their ids', () => {
     expect(idsOf(model(go('x'), go('y')), user(came('y'), came('x')))).toEqual(['x', 'y', 'y', 'x'])
   })
-  it('by their names and their order, where there are none', () => {
+  it('are matched by their names and their order, where there are no ids', () => {
     expect(idsOf(model(go(), go(undefined, 'see'), go()), user(came(undefined, 'see'), came(), came()))).toEqual([
       'call_0',
       'call_1',
@@ -68,10 +68,10 @@ describe('calls and their results', () => {
       'call_2',
     ])
   })
-  it('by their names, where only the result has one', () => {
+  it('are matched by their names, where only the result has an id', () => {
     expect(idsOf(model(go()), user(came('made-up')))).toEqual(['call_0', 'call_0'])
   })
-  it('and no two calls of a conversation have one id', () => {
+  it('get different ids for all calls of a conversation', () => {
     expect(idsOf(model(go()), user(came()), model(go('call_0'), go()), user(came('call_0'), came()))).toEqual([
       'call_1',
       'call_1',
@@ -101,7 +101,7 @@ describe('calls and their results', () => {
     })
   })
 
-  it('are told apart in time that grows with them', () => {
+  it('are matched in linear time', () => {
     const many = 60_000
     const ids = idsOf(
       model(...Array.from({ length: many }, (_, n) => go(`x${n}`, `f${n % 7}`))),
@@ -118,7 +118,7 @@ describe('calls and their results', () => {
   })
 })
 
-describe('what a model has said', () => {
+describe('content of a model', () => {
   const envelope = (at?: readonly [number, number]) =>
     sealReasoning({ format: 'acme-v1', scope: 's', data: 'secret', ...(at === undefined ? {} : { at }) })
   const sealed = (at?: readonly [number, number]) => ({ thoughtSignature: writeSeal(envelope(at)) })
@@ -128,17 +128,17 @@ describe('what a model has said', () => {
     encrypted_content: envelope(at),
   })
 
-  it('is one answer, however many turns a client makes of it', () => {
+  it('is one answer, however many turns a client splits it into', () => {
     expect(toItems([model({ text: 'Hel' }), model({ text: 'lo' }, { text: '' }), model({ text: '!' })])).toEqual([says('Hello!')])
   })
 
-  it('is a picture', () => {
+  it('may be an image', () => {
     expect(toItems([model({ inlineData: { mimeType: 'image/png', data: 'QQ==' } })])).toEqual([
       { type: 'image_generation_call', status: 'completed', result: 'QQ==', output_format: 'png' },
     ])
   })
 
-  it('is code and what came of it', () => {
+  it('may be code and its result', () => {
     const code = { executableCode: { language: 'PYTHON', code: 'print(1)' } }
     expect(toItems([model(code, { codeExecutionResult: { outcome: 'OUTCOME_OK', output: '1' } }, { text: 'One.' })])).toEqual([
       {
@@ -153,7 +153,7 @@ describe('what a model has said', () => {
   })
 
   describe('thoughts', () => {
-    it('stand before the part that carries their seal', () => {
+    it('are before the part that carries their signature', () => {
       expect(toItems([model({ text: 'A', ...sealed() }, { functionCall: { id: 'x', name: 'go' }, ...sealed() })])).toEqual([
         thought(),
         says('A'),
@@ -161,21 +161,21 @@ describe('what a model has said', () => {
         { type: 'function_call', call_id: 'x', name: 'go', arguments: '{}' },
       ])
     })
-    it('keep the text that was shown of them, if it comes back', () => {
+    it('keep their shown text, if it is sent back', () => {
       expect(toItems([model({ text: 'Hm. ', thought: true }, { text: 'Well.', thought: true }, { text: 'A', ...sealed() })])).toEqual([
         thought(undefined, 'Hm. Well.'),
         says('A'),
       ])
     })
-    it('are one, whatever sign of life stands in their midst', () => {
+    it('are one item, even with a keep-alive between them', () => {
       const kept = model({ text: 'Hm. ', thought: true }, { text: '' }, { text: 'Well.', thought: true }, { text: '' }, { text: 'A', ...sealed() })
       expect(toItems([kept])).toEqual([thought(undefined, 'Hm. Well.'), says('A')])
     })
-    it('that nothing followed are not lost', () => {
+    it('without content after them are not lost', () => {
       expect(toItems([model({ text: 'A' }, { text: '', ...sealed() })])).toEqual([says('A'), thought()])
       expect(toItems([model({ text: 'Hm.', thought: true })])).toEqual([{ type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }] }])
     })
-    it('whose seal came late go where they stood', () => {
+    it('whose signature came late return to their place', () => {
       const place = [3, 1] as const
       const go = { functionCall: { id: 'x', name: 'go' } }
       expect(toItems([model({ text: 'One' }, go, { text: 'Two' }, { text: '', ...sealed(place) })]).map(({ type }) => type)).toEqual([
@@ -187,12 +187,12 @@ describe('what a model has said', () => {
       expect(toItems([model({ text: 'OneTwo' }, { text: '', ...sealed([3, 0]) })])).toEqual([says('One'), thought([3, 0]), says('Two')])
       expect(toItems([model({ text: 'One' }, { text: '', ...sealed([0, 0]) })])).toEqual([thought([0, 0]), says('One')])
     })
-    it('are put back in time that grows with them', () => {
+    it('are put back in linear time', () => {
       const many = 20_000
       const items = toItems([model({ text: 'One' }, ...Array.from({ length: many }, () => ({ text: '', ...sealed([0, 0]) })))])
       expect([items.length, items.at(-1)]).toEqual([many + 1, says('One')])
     })
-    it('whose seal stands on the words and on the call they led to are one, whatever comes back of it', () => {
+    it('whose signature is on the text and on the call after it are one item, whichever is sent back', () => {
       const place = [0, 0] as const
       const go = { functionCall: { id: 'x', name: 'go' }, ...sealed(place) }
       const called = { type: 'function_call', call_id: 'x', name: 'go', arguments: '{}' }
@@ -200,20 +200,20 @@ describe('what a model has said', () => {
       expect(toItems([model({ text: 'One' }, go)])).toEqual([thought(place), says('One'), called])
       expect(toItems([model({ text: 'Hm.', thought: true }, { text: 'One' }, go)])).toEqual([thought(place, 'Hm.'), says('One'), called])
     })
-    it('have no seal of their own if the one that follows came before, too', () => {
+    it('have no signature of their own if it repeats an earlier one', () => {
       const go = { functionCall: { id: 'x', name: 'go' }, ...sealed([0, 0]) }
       const hm = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }] }
       const called = { type: 'function_call', call_id: 'x', name: 'go', arguments: '{}' }
       expect(toItems([model({ text: 'One', ...sealed() }, { text: 'Hm.', thought: true }, go)])).toEqual([thought(), says('One'), hm, called])
     })
-    it('signed by a vendor are its own', () => {
+    it('signed by a vendor belong to that vendor', () => {
       expect(toItems([model({ text: 'A', thoughtSignature: 'CiQB' })])).toEqual([
         { type: 'reasoning', summary: [], signature: 'CiQB', format: 'google-gemini-v1' },
         says('A'),
       ])
     })
     it.each(['skip_thought_signature_validator', 'c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I=', 'context_engineering_is_the_way_to_go', ''])(
-      'are not made of a stand-in (%s)',
+      'are not created from a placeholder signature (%s)',
       (thoughtSignature) => {
         expect(toItems([model({ text: 'A', thoughtSignature })])).toEqual([says('A')])
       },

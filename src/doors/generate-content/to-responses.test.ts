@@ -127,7 +127,7 @@ describe('fields', () => {
     expect(() => decodeResponsesRequest(body)).not.toThrow()
   })
 
-  it('are known by the names of its protocol, too', () => {
+  it('are also read under the names of the protocol buffers', () => {
     expect(
       ask({
         system_instruction: { parts: [{ text: 'Be brief.' }] },
@@ -146,7 +146,7 @@ describe('fields', () => {
   })
 })
 
-describe('what its vendor’s own samples send', () => {
+describe('input as in the vendor’s own samples', () => {
   it('may omit the brackets of a list with one entry', () => {
     const parts = { text: 'Hi' }
     const declared = { name: 'go' }
@@ -197,7 +197,7 @@ describe('tools', () => {
     ])
   })
 
-  it('are held to their schemas where that is asked for, and can be', () => {
+  it('are strict where that is requested and possible', () => {
     const sent = {
       tools: [{ functionDeclarations: [look, { name: 'go', parametersJsonSchema: { type: 'object' } }] }],
       toolConfig: { functionCallingConfig: { mode: 'VALIDATED' } },
@@ -211,7 +211,7 @@ describe('tools', () => {
     })
   })
 
-  it('are those of its vendor, whose work the gateway does or has done', () => {
+  it('include those of its vendor, which the gateway or a provider runs', () => {
     const { tools } = decodeResponsesRequest(ask({ tools: [{ googleSearch: {} }, { urlContext: {} }, { codeExecution: {} }] }))
     expect(tools).toMatchObject([{ type: 'gateway:web_search' }, { type: 'gateway:web_fetch' }, { type: 'code_interpreter' }])
   })
@@ -294,13 +294,13 @@ describe('refused, by a path of this format, is', () => {
   })
 })
 
-it('arguments keep numbers no double holds', () => {
+it('arguments keep numbers that no double can represent', () => {
   const text =
     '{"contents":[{"role":"model","parts":[{"function_call":{"name":"go","args":{"id":12345678901234567890}}}]},{"parts":[{"text":"Hi"}]}]}'
   const { body } = generateContentToResponses(JSON.parse(text), URL, () => parseExact(text))
   expect(body['input']).toMatchObject([{ type: 'function_call', arguments: '{"id":12345678901234567890}' }, {}])
 })
 
-it.each(BODIES.map((body, at) => [at, body] as const))('what a request may hold is taken (%i)', (_at, body) => {
+it.each(BODIES.map((body, at) => [at, body] as const))('a request within the limits is accepted (%i)', (_at, body) => {
   expect(() => decodeResponsesRequest(generateContentToResponses(body, URL).body)).not.toThrow()
 })

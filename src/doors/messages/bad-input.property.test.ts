@@ -132,7 +132,7 @@ const nonsense = fc.oneof(
 )
 const FIELDS: ReadonlySet<string> = new Set([...Object.keys(messagesRequest.shape), 'body'])
 
-it('a body in which anything is wrong is taken, or refused in one sentence with one path of this format', () => {
+it('a body with any change is accepted, or refused in one sentence with one path of this format', () => {
   const PATHS = pathsOf(WHOLE)
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.constantFrom(...PATHS), nonsense), { minLength: 1, maxLength: 2 }), (changes) => {

@@ -86,7 +86,7 @@ describe('any answer', () => {
     )
   })
 
-  it('that breaks has ended every block', () => {
+  it('that breaks off has ended every block', () => {
     fc.assert(
       fc.property(answers, fc.nat(20), (events, cut) => {
         const subject = assemble(true, events.slice(0, Math.min(cut, events.length - 1)), (broken) =>
@@ -100,7 +100,7 @@ describe('any answer', () => {
     )
   })
 
-  it('comes back with its thoughts where they were, each with its seal', () => {
+  it('is sent back with its reasoning in place, each with its signature', () => {
     fc.assert(
       fc.property(answers, (events) => {
         const subject = assemble(false, events)
@@ -152,7 +152,7 @@ describe.skipIf(!existsSync(CONTRACT))('the contract', () => {
     if (!validate(value)) throw new Error(`${JSON.stringify(validate.errors?.slice(0, 3))} in ${JSON.stringify(value)}`)
   }
 
-  it('has every event and every message', () => {
+  it('describes every event and every message', () => {
     const event = validator('MessagesStreamEvents')
     const message = validator('MessagesResult')
     fc.assert(

@@ -16,7 +16,7 @@ const outputOf = (result: object): unknown =>
   (toItems([user({ type: 'tool_result', tool_use_id: 'a', ...result })])[0] as { readonly output: unknown }).output
 
 describe('messages', () => {
-  it('keep their role and their words', () => {
+  it('keep their role and their text', () => {
     expect(
       toItems([
         { role: 'user', content: 'U' },
@@ -37,7 +37,7 @@ describe('messages', () => {
     const content = Array.from({ length: 125_000 }, () => text('x'))
     expect(contentOf(user({ type: 'document', source: { type: 'content', content } }))).toHaveLength(125_000)
   })
-  it('keep the marks of what is cached, and for how long', () => {
+  it('keep cache breakpoints with their lifetimes', () => {
     expect(
       contentOf(user(text('a', marked), text('b', { cache_control: { type: 'ephemeral', ttl: '1h' } }), text('c', { cache_control: null }))),
     ).toEqual([
@@ -47,7 +47,7 @@ describe('messages', () => {
     ])
   })
 
-  it('keep the marks of what the model said and called', () => {
+  it('keep cache breakpoints on text and calls of the model', () => {
     const said = [text('a', marked), { type: 'tool_use', id: 'c', name: 'f', input: {}, ...marked }]
     expect(toItems([{ role: 'assistant', content: said }])).toEqual([
       { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a', ...mark }] },
@@ -55,7 +55,7 @@ describe('messages', () => {
     ])
   })
 
-  it('say of documents which are to be cited, and where text has a title', () => {
+  it('keep which documents are to be cited, and titles of texts', () => {
     const document = (source: object, more: object = {}): Block => ({ type: 'document', source, citations: { enabled: true }, ...more })
     const source = { type: 'text', media_type: 'text/plain', data: 'a\nb' }
     const pdf = { type: 'base64', media_type: 'application/pdf', data: 'AA' }
@@ -80,7 +80,7 @@ describe('messages', () => {
     ])
   })
 
-  it('say of what was searched which results are to be cited', () => {
+  it('keep which search results are to be cited', () => {
     const result = { type: 'search_result', source: 'https://a.example', title: 'A', content: [text('b'), text('cd')] }
     const cited = { ...result, citations: { enabled: true } }
     const sent = { type: 'input_text', text: 'A\nhttps://a.example\nb\ncd', quoted: true }
@@ -90,7 +90,7 @@ describe('messages', () => {
     expect(outputOf({ content: [result] })).toBe(sent.text)
   })
 
-  it('keep the marks of what they show', () => {
+  it('keep cache breakpoints on images and documents', () => {
     const image = { type: 'image', source: { type: 'url', url: 'https://a.example/p' }, ...marked }
     const document = (source: object): Block => ({ type: 'document', source, ...marked })
     expect(contentOf(user(image))).toEqual([{ type: 'input_image', image_url: 'https://a.example/p', detail: 'auto', ...mark }])
@@ -218,14 +218,14 @@ describe('calls and their results', () => {
   })
 })
 
-it('results that failed say so beside their words, for endpoints that know failures', () => {
+it('failed results are marked as such beside their text, for endpoints that support that', () => {
   const result = (more: object): readonly object[] =>
     toItems([{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: 'x', ...more }] }])
   expect(result({ is_error: true })).toMatchObject([{ type: 'function_call_output', failed: true }])
   expect(result({ is_error: false })[0]).not.toHaveProperty('failed')
 })
 
-it('a page that was fetched is read again, as the gateway’s own tool left it', () => {
+it('a fetched page is read back as the item of the gateway’s own tool', () => {
   const document = { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'All of it.' }, title: 'A' }
   const back = (content: object): readonly object[] =>
     toItems([
@@ -242,7 +242,7 @@ it('a page that was fetched is read again, as the gateway’s own tool left it',
   expect(back({ type: 'web_fetch_tool_result_error', error_code: 'unavailable' })).toEqual([])
 })
 
-it('a search goes back to the vendor that ran it as it was', () => {
+it('a search is sent back unchanged to the vendor that ran it', () => {
   const sealed = sealReasoning({ format: 'anthropic-claude-v1', scope: 's', data: '[]' })
   const back = (encrypted: string): readonly object[] =>
     toItems([
@@ -262,7 +262,7 @@ it('a search goes back to the vendor that ran it as it was', () => {
   for (const other of ['', 'EqQB', 'sb1.', 'sb1.x.y']) expect(back(other)[0]).not.toHaveProperty('encrypted_content')
 })
 
-describe('thoughts that come back', () => {
+describe('reasoning that is sent back', () => {
   it.each<readonly [string, Block, object]>([
     [
       'with the seal of the gateway',
@@ -283,7 +283,7 @@ describe('thoughts that come back', () => {
   })
 })
 
-describe('seals that came late', () => {
+describe('signatures that came late', () => {
   const late = (place: string, seal = 'sb1.e30.x'): Block => ({ type: 'redacted_thinking', data: `${place}.${seal}` })
   const thinking = (thinking: string, signature = ''): Block => ({ type: 'thinking', thinking, signature })
   const sealed = (encrypted_content: string, ...texts: readonly string[]): object => ({
@@ -321,12 +321,12 @@ describe('seals that came late', () => {
   })
 })
 
-it('thoughts of which nothing is left are none', () => {
+it('reasoning without text and signature is dropped', () => {
   for (const signature of ['', UNSEALED])
     expect(toItems([assistant({ type: 'thinking', thinking: '', signature }, { type: 'redacted_thinking', data: '' })])).toEqual([])
 })
 
-it('pictures of an answer come back as the tool that made them left them', () => {
+it('images of an answer are read back as items of the tool that made them', () => {
   const picture = { type: 'image', source: { type: 'base64', media_type: 'image/webp', data: 'AA' } }
   expect(toItems([assistant(text('Look'), picture, text('nice'))])).toEqual([
     { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Look' }] },
@@ -338,7 +338,7 @@ it('pictures of an answer come back as the tool that made them left them', () =>
   ])
 })
 
-it('what tools of a vendor left is passed over; what it made of a conversation is told', () => {
+it('items of vendor tools are ignored; a compaction is kept', () => {
   expect(
     toItems([
       assistant(
@@ -361,7 +361,7 @@ it('what tools of a vendor left is passed over; what it made of a conversation i
   ])
 })
 
-it('a search of the gateway comes back with what it found; one of which nobody knows the end does not', () => {
+it('a search of the gateway is read back with its results; one without a result is not', () => {
   const found = [{ type: 'web_search_result', url: 'https://a.example', title: 'A', encrypted_content: '' }]
   const items: readonly InputItem[] = toItems([
     assistant(
@@ -375,7 +375,7 @@ it('a search of the gateway comes back with what it found; one of which nobody k
   ])
 })
 
-it('a search that came to nothing comes back as one', () => {
+it('a failed search is read back as failed', () => {
   const failed = { type: 'web_search_tool_result_error', error_code: 'unavailable' }
   const items: readonly InputItem[] = toItems([
     assistant(
@@ -386,7 +386,7 @@ it('a search that came to nothing comes back as one', () => {
   expect(items).toEqual([{ type: 'gateway:web_search', status: 'failed', action: { type: 'search', query: 'q', sources: [] } }])
 })
 
-it('so is where another model took over, and what a server of tools listed', () => {
+it('fallback blocks and tool lists of MCP servers are ignored, too', () => {
   const listing = { type: 'mcp_tool_listing', mcp_server_name: 's', tools: [] }
   const change = { type: 'fallback', from: { model: 'a' }, to: { model: 'b' } }
   const sent = { messages: [{ role: 'user', content: 'Hi' }, assistant(listing, change, text('Ho'))] }
@@ -394,7 +394,7 @@ it('so is where another model took over, and what a server of tools listed', () 
 })
 
 describe('instructions', () => {
-  it('are without the line an agent writes about itself above them: it says nothing to a model, and is another in every call', () => {
+  it('lose the first line that an agent writes about itself, which means nothing to a model and differs in every call', () => {
     const line = 'x-anthropic-billing-header: cc_version=2.1.177.01c; cc_entrypoint=cli; cch=36ee5;'
     const items = systemOf([text('a', marked), text('b')]).items
     expect(systemOf([text(line), text('a', marked), text('b')])).toEqual({ items })
@@ -404,7 +404,7 @@ describe('instructions', () => {
     const spokenOf = `Never write ${line}`
     expect(systemOf(spokenOf)).toEqual({ instructions: spokenOf, items: [] })
   })
-  it('are one text, or a message that keeps its marks', () => {
+  it('are one text, or a message that keeps its cache breakpoints', () => {
     expect(systemOf('S')).toEqual({ instructions: 'S', items: [] })
     expect([systemOf(''), systemOf(null), systemOf([])]).toEqual(Array.from({ length: 3 }, () => ({ items: [] })))
     expect(systemOf([text('a'), text('b', marked)])).toEqual({

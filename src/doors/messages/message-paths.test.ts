@@ -17,7 +17,7 @@ const { body, pathOf } = messagesToResponses({
   ],
 })
 
-it('whatever goes wrong behind the door is told by the message it came from', () => {
+it('errors found after translation have the path of the original message', () => {
   expect((body['input'] as readonly { readonly type: string }[]).map(({ type }) => type)).toEqual([
     'message',
     'message',
@@ -36,7 +36,7 @@ it('whatever goes wrong behind the door is told by the message it came from', ()
   ])
 })
 
-it('fields have the names they have here', () => {
+it('fields have their names of this format', () => {
   expect(['max_output_tokens', 'instructions', 'tools[0].name', 'text.format'].map(pathOf)).toEqual([
     'max_tokens',
     'system',

@@ -93,7 +93,7 @@ const nothing = { stop_sequence: null, stop_details: null, container: null }
 const caller = { type: 'direct' }
 
 describe('a stream', () => {
-  it('begins with an empty message, tells each block, and ends with the reason and what it cost', () => {
+  it('begins with an empty message, contains each block, and ends with stop reason and usage', () => {
     const uncounted = { input_tokens: 0, output_tokens: 0, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 }
     expect(stream([...hello, end()])).toEqual([
       {
@@ -121,7 +121,7 @@ describe('a stream', () => {
   const startOf = (events: readonly ModelEvent[], options?: Partial<AssemblerOptions>): unknown =>
     (stream([...events, ...hello, end()], options)[0]!['message'] as Json)['usage']
 
-  it('tells at its start what the prompt took, where the upstream has counted it', () => {
+  it('reports the input tokens at its start, if the upstream has counted them', () => {
     const prompt = { inputTokens: 9, cachedTokens: 2, cacheWriteTokens: 4, cacheWrite1hTokens: 1 }
     expect(startOf([{ type: 'response-start', prompt }], { promptTokens: () => 700 })).toMatchObject({
       input_tokens: 3,
@@ -132,7 +132,7 @@ describe('a stream', () => {
     })
   })
 
-  it('tells at its start what the prompt is estimated to take, where nobody has counted it', () => {
+  it('reports an estimate of the input tokens at its start, if they were not counted', () => {
     const guess = { promptTokens: () => 700 }
     const estimated = { input_tokens: 700, cache_read_input_tokens: 0, cache_creation_input_tokens: 0, output_tokens: 0 }
     expect(startOf([], guess)).toMatchObject(estimated)
@@ -149,7 +149,7 @@ describe('a stream', () => {
     ])
   })
 
-  it('ends with what was asked of the call itself', () => {
+  it('ends with the routing metadata if requested', () => {
     const extra = () => ({ gateway_metadata: { attempt: 1 } })
     expect(stream([...hello, end()], { extra }).slice(-2)).toMatchObject([
       { type: 'message_delta' },
@@ -158,11 +158,11 @@ describe('a stream', () => {
     expect(whole([...hello, end()], { extra })).toMatchObject({ gateway_metadata: { attempt: 1 } })
   })
 
-  it('carries signs of life, once it has begun', () => {
+  it('carries keep-alives, once it has begun', () => {
     expect(parse(assembler(true).keepAlive()).map(({ type }) => type)).toEqual(['message_start', 'ping'])
   })
 
-  it('tells what upstreams were sent where that was asked', () => {
+  it('contains the upstream bodies if requested', () => {
     const events = stream([...hello, end()], { echoes: () => ['{"a":1}'] })
     expect(events.filter(({ type }) => type === 'ping')).toEqual([{ type: 'ping', debug: { echo_upstream_body: { a: 1 } } }])
   })
@@ -182,7 +182,7 @@ describe('a message', () => {
     })
   })
 
-  it('without a word in it is empty', () => {
+  it('without content is empty', () => {
     expect(whole([end()])).toMatchObject({ content: [], stop_reason: 'end_turn' })
   })
 
@@ -207,13 +207,13 @@ describe('a message', () => {
     expect(stream(events).at(-2)!.delta).toMatchObject(said)
   })
 
-  it('names the stop sequence where there is but one', () => {
+  it('names the stop sequence if there is only one', () => {
     const said = (...stop: readonly string[]) => whole([...hello, end('stop', 'stop_sequence')], { request: { input: [], stop } })['stop_sequence']
     expect([said('a'), said('a', 'b')]).toEqual(['a', null])
     expect(whole([...hello, end()], { request: { input: [], stop: ['a'] } })).toMatchObject({ stop_reason: 'end_turn', stop_sequence: null })
   })
 
-  it('says where it was made, where its vendor says it', () => {
+  it('has the location where it was generated, if the vendor reports it', () => {
     const made = (raw: unknown): unknown =>
       (whole([...hello, { type: 'response-end', reason: 'stop', usage: createUsage({ inputTokens: 1, raw }) }]) as { usage: Json }).usage[
         'inference_geo'
@@ -221,7 +221,7 @@ describe('a message', () => {
     expect([made({ inference_geo: 'us' }), made({ inference_geo: null }), made('us'), made(undefined)]).toEqual(['us', null, null, null])
   })
 
-  it('says why its model refused where its vendor says it', () => {
+  it('has the reason of a refusal, if the vendor reports it', () => {
     const refusal = { category: 'cyber', explanation: 'No.' }
     const refused = (reason: End['reason']): ModelEvent[] => [
       ...hello,
@@ -234,7 +234,7 @@ describe('a message', () => {
     }
   })
 
-  it('names the stop sequence its vendor names, whatever word it has for the reason', () => {
+  it('has the stop sequence that the vendor reports, whatever the finish reason', () => {
     const events: ModelEvent[] = [...hello, { type: 'response-end', reason: 'stop', nativeReason: 'stop', stopped: { sequence: 'b' }, usage }]
     const asked: Partial<AssemblerOptions> = { request: { input: [], stop: ['a', 'b'] } }
     const said = { stop_reason: 'stop_sequence', stop_sequence: 'b' }
@@ -260,7 +260,7 @@ describe('calls', () => {
     expect(whole(events).content.map(({ input }) => input)).toEqual([{ x: 1 }, {}, {}])
   })
 
-  it('keep the numbers of their input as they stand', () => {
+  it('keep the digits of numbers in their input', () => {
     const subject = assembler(false)
     subject.push([call('c'), args('c', '{"id":9007199254740993,"rate":1.10}'), close('c'), end()])
     subject.finish()
@@ -271,18 +271,18 @@ describe('calls', () => {
     expect(whole([call('c'), args('c', input), close('c'), end()]).content).toMatchObject([{ input: { input } }])
   })
 
-  it('that the limit cut before their first letter have no input, as in the stream', () => {
+  it('cut off before their first character have no input, as in the stream', () => {
     const cut = [call('c'), close('c', { arguments: '', status: 'incomplete' }), end('length')]
     expect(stream(cut).map(({ type }) => type)).not.toContain('content_block_delta')
     expect(whole(cut).content[0]!['input']).toEqual({})
   })
 
-  it('that wait for the caller in a way this format does not have are a failure, not a silence', () => {
+  it('that wait for the caller in a way this format does not have are a failure, not an empty answer', () => {
     const patch: ModelEvent = { type: 'item-start', key: 'p', item: { type: 'apply_patch_call', call_id: 'p', status: 'completed' } }
     expect(() => assembler(true).push([patch])).toThrow(/apply_patch_call, which has no place in this format/)
   })
 
-  it('that wait behind thoughts when the answer breaks do not keep it from its end', () => {
+  it('that wait for reasoning to end when the answer breaks do not prevent its end', () => {
     const patch = (key: string): ModelEvent => ({ type: 'item-start', key, item: { type: 'apply_patch_call', call_id: key, status: 'completed' } })
     const subject = assembler(true)
     subject.push([thinks('r'), thought('r', 'Hm'), patch('p'), patch('q')])
@@ -308,7 +308,7 @@ describe('thoughts', () => {
     end(),
   ]
 
-  it('are text to read, its parts a line apart, with the seal that keeps them alive', () => {
+  it('are text with parts separated by a line, and the signature', () => {
     expect(whole(events).content[0]).toEqual({ type: 'thinking', thinking: 'Let me see\n\nYes', signature: 'sb1.x' })
     expect(
       stream(events)
@@ -325,12 +325,12 @@ describe('thoughts', () => {
     ])
   })
 
-  it('that are not wanted leave their seal alone', () => {
+  it('that are not requested leave only their signature', () => {
     expect(whole(events, {}, false).content[0]).toEqual({ type: 'thinking', thinking: '', signature: 'sb1.x' })
     expect(JSON.stringify(stream(events, {}, false))).not.toMatch(/Let me|Yes/)
   })
 
-  it('give way to text: their block ends, and what keeps them alive follows in one of its own', () => {
+  it('end when text begins: their block ends, and the signature follows in a block of its own', () => {
     const late = [thinks('r'), thought('r', 'Hm.'), message('m'), text('m', 'Hi'), close('m'), close('r', { encrypted_content: 'sb1.x' }), end()]
     expect(whole(late).content).toEqual([
       { type: 'thinking', thinking: 'Hm.', signature: UNSEALED },
@@ -347,19 +347,19 @@ describe('thoughts', () => {
     ])
   })
 
-  it('without a seal say so by a word: clients make text of thoughts, or nothing, whose signature is empty', () => {
+  it('without a signature get a placeholder, because clients turn reasoning with an empty signature into text or drop it', () => {
     const plain = [thinks('r'), thought('r', 'Hm.'), close('r'), ...hello, end()]
     expect(whole(plain).content[0]).toEqual({ type: 'thinking', thinking: 'Hm.', signature: UNSEALED })
     expect(stream(plain).map(({ delta }) => delta)).toContainEqual({ type: 'signature_delta', signature: UNSEALED })
   })
 
-  it('nobody may read are a block of their own kind; those that left nothing are none', () => {
+  it('that are redacted have a block type of their own; empty ones are left out', () => {
     expect(whole([thinks('r'), close('r', { encrypted_content: 'sb1.x' }), end()]).content).toEqual([{ type: 'redacted_thinking', data: 'sb1.x' }])
     expect(whole([thinks('r'), close('r'), ...hello, end()]).content).toHaveLength(1)
   })
 })
 
-describe('what else an answer holds', () => {
+describe('other parts of an answer', () => {
   it('parts and messages are blocks; refusals are words', () => {
     const events: readonly ModelEvent[] = [
       message('m'),
@@ -393,7 +393,7 @@ describe('what else an answer holds', () => {
     ])
   })
 
-  it.each(['failed', 'incomplete'])('a search that came to nothing (%s), which is no search that found nothing', (status) => {
+  it.each(['failed', 'incomplete'])('a failed search (%s), as opposed to one without results', (status) => {
     const search: ModelEvent = {
       type: 'item-start',
       key: 's',
@@ -426,7 +426,7 @@ describe('what else an answer holds', () => {
       page_age: age,
     })
 
-    it('have its titles and dates, and what brings them back', () => {
+    it('have its titles and dates, and the encrypted content to send back', () => {
       const { sealed, told } = searched([page('a', 'May 1'), page('b', null)])
       expect(told).toEqual([
         { ...page('a', 'May 1'), encrypted_content: sealed },
@@ -434,7 +434,7 @@ describe('what else an answer holds', () => {
       ])
     })
 
-    it('bring their call back where it has yet to be run, and have no result', () => {
+    it('keep a call that has yet to be run, without a result', () => {
       const action = { type: 'search', query: 'q', sources: [] }
       const use = { type: 'server_tool_use', id: 'srvtoolu_9', name: 'web_search', input: { query: 'q' } }
       const sealed = sealReasoning({ format: 'anthropic-claude-v1', scope: 's', data: JSON.stringify([use]) })
@@ -445,14 +445,14 @@ describe('what else an answer holds', () => {
       ])
     })
 
-    it('say why they came to nothing', () => {
+    it('have their error code', () => {
       const error = { type: 'web_search_tool_result_error', error_code: 'max_uses_exceeded' }
       expect(searched(error, 'failed').told).toEqual(error)
       expect(searched([]).told).toEqual([])
     })
   })
 
-  it('pages the gateway fetched, and those it could not have', () => {
+  it('pages the gateway fetched, and those it could not fetch', () => {
     const fetched = (item: Json): readonly unknown[] => {
       const page: ModelEvent = { type: 'item-start', key: 'f', item: { type: 'gateway:web_fetch', status: 'in_progress' }, id: 'wf_1' }
       return whole([page, close('f', { status: 'completed', url: 'https://a.example', ...item }), end()]).content

@@ -84,12 +84,12 @@ describe('fields', () => {
     [{ thinking: { type: 'adaptive', display: 'summarized' } }, true],
     [{ thinking: { type: 'adaptive', display: null } }, true],
     [{ thinking: { type: 'enabled', budget_tokens: 1_024, display: 'omitted' } }, false],
-  ])('whether thoughts are to be read: %j', (sent, thinking) => {
+  ])('whether reasoning is shown: %j', (sent, thinking) => {
     expect(messagesToResponses({ messages: [user], ...sent }).wishes).toEqual({ thinking })
   })
 })
 
-describe('what the model called with', () => {
+describe('the arguments of calls', () => {
   const body = (inputs: readonly string[]): string => {
     const blocks = inputs.map((input, at) => `{"type":"tool_use","id":"c${at}","name":"f","input":${input}}`)
     return `{"messages":[{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"text","text":"a"},${blocks.join(',')}]}]}`
@@ -97,7 +97,7 @@ describe('what the model called with', () => {
   const argumentsOf = (text: string, exactly?: () => unknown): readonly unknown[] =>
     (messagesToResponses(JSON.parse(text), exactly).body['input'] as readonly JsonObject[]).flatMap((item) => item['arguments'] ?? [])
 
-  it('keeps the numbers no double holds', () => {
+  it('keep numbers that no double can represent', () => {
     const text = body(['{"id":1234567890123456789,"n":1}', '{"n":[0.12345678901234567891]}', '{"id":"1234567890123456789"}'])
     expect(argumentsOf(text, () => parseExact(text))).toEqual([
       '{"id":1234567890123456789,"n":1}',
@@ -106,7 +106,7 @@ describe('what the model called with', () => {
     ])
   })
 
-  it('is read once more only where a number may have been changed, and is as it is where nobody can', () => {
+  it('are parsed again only where a number may have changed, and are left where that fails', () => {
     const exactly = vi.fn<() => unknown>()
     expect(argumentsOf(body(['{"n":1.5}', 'null']), exactly)).toEqual(['{"n":1.5}', '{}'])
     expect(exactly).not.toHaveBeenCalled()

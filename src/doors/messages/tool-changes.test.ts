@@ -16,7 +16,7 @@ const read = (messages: readonly object[], sent: object = {}): ReturnType<typeof
 const offered = (messages: readonly object[], sent?: object): readonly unknown[] =>
   ((read(messages, sent).body['tools'] ?? []) as readonly JsonObject[]).map(({ name, type }) => name ?? type)
 
-describe('tools that come and go in the midst of a conversation', () => {
+describe('tools that are added and removed during a conversation', () => {
   it.each<readonly [string, readonly object[], readonly string[]]>([
     ['are those of the request where nothing changes', [], ['f', 'g']],
     ['are offered as soon as a message brings them', [system(brings('h'), brings('i'))], ['f', 'g', 'h', 'i']],
@@ -33,12 +33,12 @@ describe('tools that come and go in the midst of a conversation', () => {
     expect(offered(messages)).toEqual(names)
   })
 
-  it('take the place of one with their name', () => {
+  it('replace a tool of the same name', () => {
     const { tools } = read([system(brings('f', { description: 'The second.' }))]).body
     expect(tools).toMatchObject([{ type: 'function', name: 'f', description: 'The second.' }, { name: 'g' }])
   })
 
-  it('leave those alone that share a type and have no names', () => {
+  it('do not replace tools of the same type without names', () => {
     const advisor = (model: string): object => ({ type: 'gateway:advisor', parameters: { model } })
     expect(offered([system(brings('h'))], { tools: [advisor('a/a'), advisor('b/b')] })).toEqual(['gateway:advisor', 'gateway:advisor', 'h'])
   })
@@ -47,17 +47,17 @@ describe('tools that come and go in the midst of a conversation', () => {
     expect(offered([system(brings('h'))], { tools: undefined })).toEqual(['h'])
   })
 
-  it('need not be searched for, once they were brought by name', () => {
+  it('are not deferred once they were loaded by name', () => {
     const tools = [tool('f', { defer_loading: true }), tool('g', { defer_loading: true }), { type: 'gateway:tool_search' }]
     const translated = read([system(adds(named('f')))], { tools }).body['tools'] as readonly JsonObject[]
     expect(translated.map(({ defer_loading: deferred }) => deferred === true)).toEqual([false, true, false])
   })
 
-  it('say nothing by themselves', () => {
+  it('are not content by themselves', () => {
     expect(read([system(brings('h'))]).body['input']).toEqual([{ type: 'message', role: 'user', content: 'Hi' }])
   })
 
-  it('are refused as those of the request are, by where they stand', () => {
+  it('are refused like those of the request, with their path', () => {
     const refused = (messages: readonly object[]): unknown => {
       try {
         read(messages)
@@ -77,7 +77,7 @@ describe('tools that come and go in the midst of a conversation', () => {
   })
 })
 
-describe('tools that are kept back until a search of the caller finds them', () => {
+describe('tools that are deferred until a search of the caller finds them', () => {
   const found = (...names: readonly string[]): readonly object[] => [
     { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'search', input: { query: 'x' } }] },
     {
@@ -105,16 +105,16 @@ describe('tools that are kept back until a search of the caller finds them', () 
     )
   })
 
-  it('are offered where they have to be called', () => {
+  it('are offered where they are forced', () => {
     expect(offered([], { tools, tool_choice: { type: 'tool', name: 'b' } })).toEqual(['search', 'g', 'b'])
   })
 
-  it('are offered where no tool could find them', () => {
+  it('are offered where there is no search tool', () => {
     expect(offered([], { tools: [later('a'), later('b')] })).toEqual(['a', 'b'])
     expect(offered([], { tools: [later('a'), { type: 'web_search_20250305', name: 'web_search' }] })).toEqual(['a', 'gateway:web_search'])
   })
 
-  it('are named by where they stand when they are refused', () => {
+  it('are refused with their path', () => {
     const { pathOf } = read(found('b'), { tools })
     expect(['tools[0].name', 'tools[1].name', 'tools[2].name'].map(pathOf)).toEqual(['tools[1].name', 'tools[3].name', 'tools[2].name'])
   })

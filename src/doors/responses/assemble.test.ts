@@ -45,7 +45,7 @@ const json = (events: readonly ModelEvent[]): { output: { [f: string]: unknown }
 }
 
 describe('Assembler', () => {
-  it('tells a failure, and what callers asked to know of the call, in whole characters', () => {
+  it('writes errors and metadata with whole characters only', () => {
     const subject = assembler(true, { extra: () => ({ gateway_metadata: { summary: 'b\ud83d' } }) })
     subject.push([message('m'), text('m', 'hi')])
     subject.fail(new GatewayError('provider_unavailable', 'a\ud83d'))
@@ -55,7 +55,7 @@ describe('Assembler', () => {
     expect(wire).toContain('"summary":"b\\ufffd"')
   })
 
-  it('says which calls a program made, and keeps the id the program has', () => {
+  it('marks calls that a program made, and keeps the id of the program', () => {
     const caller = { type: 'program', caller_id: 'call_prog' }
     const program = { type: 'program', id: 'prog_1', call_id: 'call_prog', code: 'text(1)', fingerprint: 'sealed' }
     const made: ModelEvent = { type: 'item-start', key: 'c', item: { type: 'function_call', call_id: 'call_1', name: 'look', arguments: '', caller } }
@@ -69,7 +69,7 @@ describe('Assembler', () => {
     ])
   })
 
-  it('writes no half of a character, wherever the upstream has cut its texts, and none into the JSON answer', () => {
+  it('writes no half of a surrogate pair, wherever the upstream cuts its texts, also in the JSON answer', () => {
     const [first, second] = ['a\ud83d', '\ude00b\ud83d'] as const
     const thoughts = (delta: string): ModelEvent => ({ type: 'reasoning-delta', key: 'r', kind: 'text', delta })
     const turns: readonly ModelEvent[][] = [
@@ -93,7 +93,7 @@ describe('Assembler', () => {
     ])
   })
 
-  it('writes no half of a character of citations, of items it carries, nor of their progress', () => {
+  it('writes no half of a surrogate pair in citations, passed-on items and their progress', () => {
     const half = 'cut\ud83d'
     const events: readonly ModelEvent[] = [
       message('m'),
@@ -150,7 +150,7 @@ describe('Assembler', () => {
     expect(output.map((item) => item['arguments'])).toEqual(['{"x":1}', '{"y":2}'])
   })
 
-  it('tells no citation of a part that has ended, and makes no empty part for it', () => {
+  it('drops a citation of a part that has ended, and adds no empty part for it', () => {
     const note = (part?: number): ModelEvent => ({
       type: 'annotation',
       key: 'm',
@@ -184,7 +184,7 @@ describe('Assembler', () => {
     expect(ids.every((id) => id !== '' && id.length <= 64)).toBe(true)
   })
 
-  it('mints a call id that a call of the conversation has; one that ends in a number counts on', () => {
+  it('replaces a call id that the conversation already has; one that ends in a number counts up', () => {
     const earlier = ['call_0', 'call_1', 'same', 'functions.look:0'].map((call_id) => ({
       type: 'function_call' as const,
       call_id,
@@ -209,7 +209,7 @@ describe('Assembler', () => {
     expect(ids.every((id) => typeof id === 'string' && id.length <= 64)).toBe(true)
   })
 
-  it('mints the call id of a search the caller is to run, and of none that the provider ran', () => {
+  it('creates the call id of a search for the caller to run, and not of one that the provider ran', () => {
     const search = (key: string, fields: object): ModelEvent[] => [
       { type: 'item-start', key, item: { type: 'tool_search_call', status: 'in_progress', arguments: {}, ...fields } },
       close(key, { ...fields, status: 'completed', arguments: { query: 'q' } }),
@@ -252,14 +252,14 @@ describe('Assembler', () => {
     })
   })
 
-  describe('thoughts that end only after the text they led to', () => {
+  describe('reasoning that ends only after the text following it', () => {
     const thoughts: readonly ModelEvent[] = [
       { type: 'item-start', key: 'r', item: { type: 'reasoning', summary: [] } },
       { type: 'reasoning-delta', key: 'r', kind: 'text', delta: 'think' },
     ]
     const types = (body: string): string[] => checkWire(body).events.map((event) => event.type.slice('response.'.length))
 
-    it('do not hold the text back, and keep their place and what their end brings', () => {
+    it('does not delay the text, and keeps its place and its final fields', () => {
       const subject = assembler(true)
       subject.push([...thoughts, message('m'), text('m', 'Hel')])
       const early = subject.takeWire()
@@ -278,13 +278,13 @@ describe('Assembler', () => {
       ])
     })
 
-    it('end before the text where their end comes before it', () => {
+    it('ends before the text where its end comes first', () => {
       const body = stream([...thoughts, message('m'), close('r'), text('m', 'x'), close('m'), end])
       const told = types(body).filter((type) => type.startsWith('output_'))
       expect(told.join(' ')).toBe('output_item.added output_item.done output_item.added output_text.delta output_text.done output_item.done')
     })
 
-    it('go on between items, with a part of their own for what came late', () => {
+    it('continues between items, with a part of its own for late text', () => {
       const more: ModelEvent = { type: 'reasoning-delta', key: 'r', kind: 'text', delta: 'more' }
       const events = [...thoughts, call('a'), message('m'), text('m', 'x'), more, close('r'), close('a'), text('m', 'y'), close('m'), end]
       expect(checkWire(stream(events)).output).toMatchObject([
@@ -294,7 +294,7 @@ describe('Assembler', () => {
       ])
     })
 
-    it('do not hold back text that came while another item was open before them', () => {
+    it('does not delay text that came while another item was open before it', () => {
       const subject = assembler(true)
       const [start, thought] = thoughts as [ModelEvent, ModelEvent]
       const late: ModelEvent[] = [{ type: 'item-start', key: 's', item: { type: 'reasoning', summary: [] } }]
@@ -314,7 +314,7 @@ describe('Assembler', () => {
       expect(output.map(({ type }) => type)).toEqual(['function_call', 'reasoning', 'message', 'message', 'reasoning'])
     })
 
-    it('are told as incomplete when the answer breaks before their end', () => {
+    it('is incomplete when the answer breaks before its end', () => {
       const subject = assembler(true)
       subject.push([...thoughts, message('m'), text('m', 'x')])
       expect(subject.output()).toMatchObject([
@@ -329,7 +329,7 @@ describe('Assembler', () => {
     })
   })
 
-  it('tells what is left of thoughts that gave way when an item ends, not when others give way in their turn', () => {
+  it('writes the rest of overtaken reasoning when an item ends, not when other reasoning is overtaken', () => {
     const thoughts = (key: string): ModelEvent => ({ type: 'item-start', key, item: { type: 'reasoning' } })
     const late: ModelEvent = { type: 'reasoning-delta', key: 'first', kind: 'text', delta: 'late' }
     const before = [thoughts('first'), message('m'), thoughts('second'), text('m', 'x'), late, close('m'), close('first')]
@@ -340,7 +340,7 @@ describe('Assembler', () => {
     expect((terminal['response'] as { output: unknown }).output).toEqual(json(events).output)
   })
 
-  it('tells log probabilities, the phase and the tier of an answer', () => {
+  it('writes log probabilities, the phase and the tier of an answer', () => {
     const logprobs = [{ token: 'x', logprob: -0.5, bytes: [120], top_logprobs: [] }]
     const { events, output, terminal } = checkWire(
       stream([
@@ -373,7 +373,7 @@ describe('Assembler', () => {
     expect(terminal['response']).toMatchObject({ created_at: 1_700_000_000 })
   })
 
-  it('ends an item as its producer says in an answer that is done: what was cut is not whole', () => {
+  it('ends an item with the status its producer gives, also in a completed answer', () => {
     const item = (type: string): ModelEvent[] => [
       { type: 'item-start', key: type, item: { type, status: 'in_progress' } },
       close(type, { status: 'incomplete' }),

@@ -69,7 +69,7 @@ describe('what a request may hold', () => {
 })
 
 describe('sound', () => {
-  it('is no address: an upstream would take its letters for the sound', () => {
+  it('may not be a URL, which an upstream would read as base64', () => {
     for (const data of ['https://x.example/a.wav', ' HTTP://x.example/a.wav']) {
       const content = [{ type: 'input_audio', input_audio: { data, format: 'wav' } }]
       const error = refusal({ input: [{ type: 'message', role: 'user', content }] })
@@ -85,7 +85,7 @@ describe('sound', () => {
   })
 })
 
-describe('the other spelling of the gateway prefix', () => {
+describe('the alias of the gateway prefix', () => {
   const own = (name: string): boolean => name.startsWith('gateway:')
   it.each(Object.entries(TOOLS).filter(([name]) => own(name)))('is kept for tool %s', (type, { ok, wrong }) => {
     const [tool] = decodeResponsesRequest({ input: 'Hello', tools: [{ type: ALIAS(type), ...ok }] }).tools ?? []
@@ -102,7 +102,7 @@ describe('the other spelling of the gateway prefix', () => {
   })
 })
 
-describe('what is not known is carried', () => {
+describe('unknown input is passed on', () => {
   it(verifies('B6', 'fields of the request, of options, of items, of parts, of tools'), () => {
     const body = {
       client_metadata: { a: 1 },
@@ -121,7 +121,7 @@ describe('what is not known is carried', () => {
   it.each(['tool_search', 'computer', 'gateway:from_the_future', 'toString'])('tools of type %s', (type) => {
     expect(decodeResponsesRequest({ input: 'Hello', tools: [{ type, anything: 1 }] }).tools).toEqual([{ type, anything: 1 }])
   })
-  it('tools a search found, of types nobody knows, too', () => {
+  it('tools that a search found, of unknown types, too', () => {
     const item = { type: 'tool_search_output', call_id: 'c', execution: 'client', status: 'completed', tools: [{ type: 'computer', anything: 1 }] }
     expect(decodeResponsesRequest({ input: [item] }).input).toEqual([item])
   })
@@ -188,7 +188,7 @@ describe('input', () => {
     expect(body).toEqual({ input: [item], stream: null })
   })
 
-  it('a body of chat completions hears which field takes its messages', () => {
+  it('a body of chat completions gets an error that names the field for its messages', () => {
     const body = { model: 'acme/small', messages: [{ role: 'user', content: 'hi' }] }
     expect(() => decodeResponsesRequest(body)).toThrow(/^input is missing: this is the Responses format, in which "input" takes .*"messages"/)
     expect(decodeResponsesRequest({ ...body, input: 'hi' }).input).toHaveLength(1)
@@ -206,7 +206,7 @@ describe('input', () => {
       ],
     ],
     [[{ type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: '' }] }]],
-  ])('messages in which nothing is said are an empty prompt: %j', (input) => {
+  ])('messages without content are an empty prompt: %j', (input) => {
     expect(refusal({ input })).toMatchObject({ errorType: 'invalid_prompt', status: 400, details: { path: 'input' } })
     expect(decodeResponsesRequest({ input, instructions: 'Greet me' }).input).toHaveLength(input.length)
   })
@@ -217,7 +217,7 @@ describe('input', () => {
   ])('beside %j a message may be empty', (item) => {
     expect(decodeResponsesRequest({ input: [item, { role: 'user', content: '' }] }).input).toHaveLength(2)
   })
-  it('instructions, or a stored prompt, may stand alone', () => {
+  it('instructions, or a stored prompt, are enough', () => {
     expect(decodeResponsesRequest({ instructions: 'Greet me' }).input).toEqual([])
     expect(decodeResponsesRequest({ prompt: { id: 'pmpt_1' } }).input).toEqual([])
   })
@@ -248,7 +248,7 @@ describe('input', () => {
   ])('%j is refused', (item, path, reason) => {
     expect(refusal({ input: [item] })).toMatchObject({ details: { path }, message: expect.stringContaining(reason) })
   })
-  it('a role nobody knows makes the prompt invalid', () => {
+  it('an unknown role makes the prompt invalid', () => {
     expect(refusal({ input: [{ role: 'tool', content: 'x' }] })).toMatchObject({ errorType: 'invalid_prompt', details: { path: 'input[0].role' } })
   })
   it('the names of another API are translated in the answer', () => {
@@ -315,7 +315,7 @@ describe('metadata of a header', () => {
   })
 })
 
-describe('null is as good as absent', () => {
+describe('null counts as absent', () => {
   it('for every field of the request', () => {
     const nulls = Object.fromEntries(Object.keys(REQUEST.ok).map((field) => [field, null]))
     expect(decodeResponsesRequest({ ...nulls, input: 'Hello' })).toEqual({ input: [{ type: 'message', role: 'user', content: 'Hello' }] })
@@ -327,7 +327,7 @@ describe('null is as good as absent', () => {
   })
 })
 
-describe('a tool choice nothing can satisfy is a 422', () => {
+describe('a tool choice that no tool satisfies is a 422', () => {
   const weather = { type: 'function', name: 'weather' }
   it.each([
     [{ type: 'function', name: 'weather' }, undefined, 'tool_choice.name'],
@@ -374,7 +374,7 @@ describe('a tool choice nothing can satisfy is a 422', () => {
 })
 
 describe('plugins', () => {
-  it('an id nobody knows is a 400 that lists the known ones', () => {
+  it('an unknown id is a 400 that lists the known ones', () => {
     const error = refusal({ input: 'Hello', plugins: [{ id: 'web' }, { id: 'time-machine' }] })
     expect(error).toMatchObject({ status: 400, details: { path: 'plugins[1].id' } })
     expect(error.message).toMatch(/is "time-machine", which is not a known plugin; known are auto-router, /)
@@ -401,7 +401,7 @@ describe('metadata', () => {
   })
 })
 
-describe('media that are none', () => {
+describe('empty media', () => {
   const output = (part: object): object => ({ type: 'function_call_output', call_id: 'c', output: [part] })
   it.each([
     [
@@ -420,7 +420,7 @@ describe('media that are none', () => {
     [output({ type: 'input_image', image_url: '' }), 'input[1].output[0]', 'image_url'],
     [output({ type: 'input_file' }), 'input[1].output[0]', 'file_url'],
     [{ type: 'agent_message', author: 'a', recipient: 'b', content: [{ type: 'input_image' }] }, 'input[1].content[0]', 'image_url'],
-  ])('%j is refused with its place and what to set', (item, path, field) => {
+  ])('%j is refused with its path and what to set', (item, path, field) => {
     const error = refusal({ input: [{ role: 'user', content: 'Hello' }, item] })
     expect(error).toMatchObject({ status: 400, errorType: 'invalid_prompt', details: { path } })
     expect(error.message).toContain(`shows nothing: set "`)
@@ -441,7 +441,7 @@ describe('limits on texts', () => {
   })
 })
 
-describe('whatever comes in', () => {
+describe('any input', () => {
   const words = [
     'type',
     'role',
@@ -515,7 +515,7 @@ describe('whatever comes in', () => {
     expect(Object.getPrototypeOf(decoded)).toBe(Object.prototype)
     expect((decoded.input[0] as { polluted?: unknown }).polluted).toBeUndefined()
   })
-  it('a million wrong entries cost one fault, not a million', () => {
+  it('a million wrong entries cost one error, not a million', () => {
     const started = threadTime()
     expect(refusal({ input: Array(1_000_000).fill(7) }).details.path).toBe('input[0]')
     expect(refusal({ input: 'x', models: Array(1_000_000).fill(7) }).details.path).toBe('models[0]')

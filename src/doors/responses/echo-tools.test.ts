@@ -48,7 +48,7 @@ describe(verifies('P44', 'the echo of a tool choice'), () => {
     [{ type: 'mcp', server_label: 'docs' }],
     [{ type: 'gateway:datetime' }],
     [{ type: 'openrouter:datetime' }],
-  ])('is "required" for %j, which answers have no shape for', (choice) => {
+  ])('is "required" for %j, which answers cannot express', (choice) => {
     expect(answered({ tools, tool_choice: choice })['tool_choice']).toBe('required')
   })
 
@@ -120,7 +120,7 @@ describe(verifies('P44', 'the echo of tools and formats'), () => {
     })
   })
 
-  it('leaves schemas as they are, a null in them has a meaning', () => {
+  it('leaves schemas unchanged, because null has a meaning in them', () => {
     const schema = { type: 'object', properties: { unit: { enum: ['C', null], default: null } } }
     expect(echoed({ type: 'function', name: 'f', parameters: schema })).toMatchObject({ parameters: schema })
     const format = { type: 'json_schema', name: 'n', description: null, strict: null, schema } as unknown as NonNullable<
@@ -152,7 +152,7 @@ describe('the echo of prompt and prompt_cache_options', () => {
     expect(answered({ prompt: { id: 'pmpt_1' } })['prompt']).toEqual({ id: 'pmpt_1', variables: null })
   })
 
-  it('leaves out a cache mode that answers have no shape for', () => {
+  it('leaves out a cache mode that answers cannot express', () => {
     expect(answered({ prompt_cache_options: { mode: 'implicit' } as never })['prompt_cache_options']).toBeNull()
   })
 })

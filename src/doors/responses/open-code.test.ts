@@ -19,8 +19,8 @@ function told(...events: readonly ModelEvent[]) {
   return { inside, item: output[0]! }
 }
 
-describe('code that was run for the model', () => {
-  it('is told in events of its own where the endpoint tells of a run when it is over', () => {
+describe('code that a provider ran for the model', () => {
+  it('gets events of its own where the endpoint reports a run only when it is over', () => {
     const { inside, item } = told({ type: 'item-start', key: 'i', item: RAN }, { type: 'item-end', key: 'i' })
     expect(inside).toEqual([
       ['output_item.added', { ...RAN, id: item.id, status: 'in_progress', code: '', outputs: null }],
@@ -30,7 +30,7 @@ describe('code that was run for the model', () => {
     ])
   })
 
-  it('is told once where the endpoint has such events, and to its end where it leaves some out', () => {
+  it('is not repeated where the endpoint sends such events, and completed where it leaves some out', () => {
     const start: ModelEvent = {
       type: 'item-start',
       key: 'i',
@@ -69,7 +69,7 @@ describe('code that was run for the model', () => {
     ])
   })
 
-  it('has an end also where only its result is known', () => {
+  it('is ended also where only its result is known', () => {
     const { inside } = told({ type: 'item-start', key: 'i', item: { ...RAN, code: null } }, { type: 'item-end', key: 'i' })
     expect(inside.map(([name]) => name)).toEqual(['output_item.added', 'code_interpreter_call_code.done', 'output_item.done'])
   })

@@ -66,7 +66,7 @@ describe('the OpenAPI document of the route', () => {
   })
 })
 
-describe('the schema says what the check does', () => {
+describe('the schema agrees with the validation', () => {
   const request = compile('ResponsesRequest')
   it('of a request that holds everything', () => {
     expect(request(REQUEST.ok)).toBe(true)

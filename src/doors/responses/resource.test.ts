@@ -11,7 +11,7 @@ function answered(asked: { readonly [field: string]: unknown }): unknown {
   return JSON.parse(createResource('gen-1', 1_700_000_000, request)({ status: 'in_progress', model: 'acme/small', output: [], outputText: '[]' }))
 }
 
-describe('the money of an answer', () => {
+describe('the cost of an answer', () => {
   it('has amounts without rounding errors of their sums', () => {
     const cost: Cost = { total: 1.1 * 1.1, input: 0.1 + 0.2, output: 3e-9, cacheDiscount: 0, source: 'catalog' }
     expect(presentUsage(createUsage({ inputTokens: 1, outputTokens: 1 }), cost, false)).toMatchObject({
@@ -26,7 +26,7 @@ describe('the money of an answer', () => {
 })
 
 describe('the resource of an answer', () => {
-  it('has real values where the caller said nothing', () => {
+  it('has the actual values where the caller set none', () => {
     expect(answered({})).toEqual({
       id: 'gen-1',
       object: 'response',
@@ -66,7 +66,7 @@ describe('the resource of an answer', () => {
     })
   })
 
-  it('tells what the caller sent', () => {
+  it('echoes what the caller sent', () => {
     const sent = {
       frequency_penalty: 0.5,
       instructions: 'Be brief',
@@ -95,7 +95,7 @@ describe('the usage of an answer', () => {
   const usage = createUsage({ inputTokens: 5, outputTokens: 3, cacheWriteTokens: 2 })
   const cost: Cost = { total: 3, input: 1, output: 2, cacheDiscount: 0, source: 'catalog' }
 
-  it('tells of tools only what was counted: pages have no counter of their own', () => {
+  it('contains only counted tools: fetched pages have no counter of their own', () => {
     const counted = (tools: { readonly [tool: string]: number }) => presentUsage(createUsage({ serverToolUse: tools }), undefined, false)
     expect(counted({ web_fetch: 2 })).not.toHaveProperty('server_tool_use_details')
     expect(counted({ web_fetch: 2, web_search: 1 })).toMatchObject({ server_tool_use_details: { web_search_requests: 1 } })
@@ -106,7 +106,7 @@ describe('the usage of an answer', () => {
     expect(presentUsage(createUsage({ inputTokens: 5 }), cost, false)['input_tokens_details']).not.toHaveProperty('cache_write_tokens')
   })
 
-  it('tells what an own key of the caller paid apart, so that the two add up', () => {
+  it('separates what an own provider key paid, so that both parts add up', () => {
     expect(presentUsage(usage, byOwnKey(cost), true)).toMatchObject({ is_byok: true, cost: 0, cost_details: { upstream_inference_cost: 3 } })
     expect(presentUsage(usage, { ...cost, byok: 2 }, false)).toMatchObject({ cost: 1, cost_details: { upstream_inference_cost: 2 } })
     expect(presentUsage(usage, byOwnKey({ ...cost, total: 0 }), true)).toMatchObject({ cost: 0, cost_details: { upstream_inference_cost: 0 } })

@@ -17,12 +17,12 @@ function written(deltas: readonly string[]): readonly string[] {
 }
 
 describe('deltas', () => {
-  it('that cut a character wait for its other half', () => {
+  it('that end in half a surrogate pair wait for the other half', () => {
     expect(written(['a\ud83d', '\ude00b'])).toEqual(['a', '😀b'])
     expect(written(['\ud83d', '\ude00\ud83d', '\ude00'])).toEqual(['😀', '😀'])
   })
 
-  it('whose other half never comes say that something was there', () => {
+  it('whose other half never comes get a replacement character', () => {
     expect(written(['a\ud83d'])).toEqual(['a', '\ufffd'])
     expect(written(['a\ud83d', 'b'])).toEqual(['a', '\ufffdb'])
     expect(written(['\ude00b', 'c\ud83dd'])).toEqual(['\ufffdb', 'c\ufffdd'])
@@ -59,7 +59,7 @@ describe('deltas', () => {
 })
 
 describe('wholeValue', () => {
-  it('gives the value itself where nothing is broken, and mends whatever is', () => {
+  it('returns the same value where nothing is broken, and repairs the rest', () => {
     const whole = { a: ['😀', 1, null], b: { c: 'x' } }
     expect(wholeValue(whole)).toBe(whole)
     expect(wholeValue({ a: ['\ud83d', 1, null], b: { c: 'x' } })).toEqual({ a: ['\ufffd', 1, null], b: { c: 'x' } })

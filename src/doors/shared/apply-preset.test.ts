@@ -45,7 +45,7 @@ describe('a preset is named', () => {
       ['acme/tiny', 'acme/last'],
     ],
     [['@preset/mail:nitro'], ['acme/large:nitro']],
-  ])('and gives way to the models the body names: %j', (models, expected) => {
+  ])('and yields to the models the body names: %j', (models, expected) => {
     const applied = apply({ models, preset: 'mail' }) as { readonly model?: unknown; readonly models?: unknown }
     expect([applied.model, applied.models]).toEqual([undefined, expected])
   })
@@ -66,7 +66,7 @@ describe('fields of the request', () => {
     expect(apply(body)).toMatchObject({ temperature: 0, provider: { sort: 'price' }, instructions: '', models: ['acme/small'] })
   })
 
-  it('that are null are as good as absent', () => {
+  it('that are null count as absent', () => {
     expect(apply({ model: '@preset/mail', temperature: null, instructions: null })).toMatchObject({
       temperature: 0.7,
       instructions: 'You write mails.',
@@ -118,7 +118,7 @@ describe('tools are joined', () => {
     ])
   })
 
-  it('and what is no list is left to the validation', () => {
+  it('and anything but a list is left to the validation', () => {
     expect(join([{ type: 'function', name: 'a' }], 'nonsense')).toBe('nonsense')
     expect(() => join([{ type: 'function', name: 'a' }], [null, 7])).not.toThrow()
   })
@@ -142,7 +142,7 @@ describe('refused are', () => {
     expect(() => apply(body)).toThrow(expect.objectContaining({ errorType, message }) as Error)
   })
 
-  it('and what is no object is left to the validation', () => {
+  it('and anything but an object is left to the validation', () => {
     for (const body of [null, 'x', [1], 5]) expect(apply(body)).toBe(body)
   })
 })

@@ -36,7 +36,7 @@ describe.each(ASKED)('$path: calls that wait for the caller, of tools only Respo
     { type: 'shell_call', call_id: 'c', action: {} },
     { type: 'tool_search_call', call_id: 'c', execution: 'client' },
     { type: 'mcp_approval_request', id: 'm', server_label: 's', name: 'n', arguments: '{}' },
-  ])('are refused, as nobody would hear of them: $type', (item) => {
+  ])('are refused, because the caller would never see them: $type', (item) => {
     expect(() => answerOf(door, item)).toThrow(`The model asks its caller for ${item.type}, which has no place in this format`)
   })
 
@@ -44,7 +44,7 @@ describe.each(ASKED)('$path: calls that wait for the caller, of tools only Respo
     { type: 'shell_call', call_id: 'c', action: {}, environment: { type: 'container_reference', container_id: 'x' } },
     { type: 'tool_search_call', execution: 'server' },
     { type: 'web_search_call', status: 'completed' },
-  ])('are not those the provider runs: $type', (item) =>
+  ])('do not include those the provider runs: $type', (item) =>
     expect(JSON.stringify(answerOf(door, item))).toMatch(/"(?:finish|stop)_reason":"(?:stop|end_turn)"/),
   )
 })
