@@ -57,7 +57,7 @@ describe('without pressure', () => {
     expect(() => admission.enter('b')).toThrow(refusal(1_000))
   })
 
-  it('counts the calls of a key that are still there, one by one', () => {
+  it('counts the open calls of a key, one by one', () => {
     const admission = open()
     expect(flood(admission, 'greedy')).toBe(80)
     for (let i = 0; i < 30; i++) admission.leave('greedy')
@@ -83,7 +83,7 @@ describe.each([
   ['an event loop that is late', late],
   ['memory that runs out', full],
 ])('under pressure of %s', (_name, load) => {
-  it(verifies('I8', 'takes fewer calls with every look, counted from those in flight'), () => {
+  it(verifies('I8', 'admits fewer calls with every measurement, starting from those in flight'), () => {
     const admission = open({ calls: 1_000 })
     flood(admission, 'a', 200)
     observe(admission, load)
@@ -97,7 +97,7 @@ describe.each([
     expect(flood(admission, 'a')).toBe(0)
   })
 
-  it('never takes fewer than a handful, whatever the machine does', () => {
+  it('never admits fewer than a few calls, whatever the load', () => {
     const admission = open()
     observe(admission, load, 1_000)
     expect(flood(admission, 'a')).toBeGreaterThanOrEqual(6)
@@ -113,7 +113,7 @@ describe.each([
     expect(admission.stats().overloaded).toBe(false)
   })
 
-  it('is back to the configured number within seconds of its end', () => {
+  it('returns to the configured number within seconds of its end', () => {
     const admission = open()
     observe(admission, load, 50)
     let looks = 0
@@ -124,7 +124,7 @@ describe.each([
     expect(looks).toBeLessThan(60)
   })
 
-  it('refuses nobody when it is switched off', () => {
+  it('refuses no call when it is switched off', () => {
     const admission = open({ enabled: false })
     observe(admission, load, 100)
     expect(flood(admission, 'a', 500)).toBe(500)
@@ -139,14 +139,14 @@ it('sheds the key that floods before others, however long its calls take', () =>
   expect(flood(admission, 'modest')).toBeGreaterThanOrEqual(1)
 })
 
-it(verifies('I9', 'lets nobody in while memory runs out and calls are under way'), () => {
+it(verifies('I9', 'admits no call while memory runs out and calls are in flight'), () => {
   const admission = open({ calls: 1_000 })
   flood(admission, 'greedy', 200)
   observe(admission, full, 100)
   expect(flood(admission, 'modest')).toBe(0)
 })
 
-it('stays as it is between calm and pressure', () => {
+it('keeps its limit between calm and pressure', () => {
   const admission = open()
   observe(admission, late, 50)
   const { limit } = admission.stats()

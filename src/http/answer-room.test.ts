@@ -34,7 +34,7 @@ function watch(waiting: Promise<void> | undefined): { state: 'goes on' | 'waits'
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms)
 
 describe('large answers', () => {
-  it('go on while the memory that is left has room for eight times their characters', async () => {
+  it('continue while the free memory is at least eight times their characters', async () => {
     const { hold } = open()
     const holds = Array.from({ length: 4 }, () => hold())
     const first = holds.map((one) => watch(one.add(4 * MB)))
@@ -45,7 +45,7 @@ describe('large answers', () => {
     for (const one of holds) one.release()
   })
 
-  it('are asked about once a megabyte, and small ones never', () => {
+  it('check the memory once a megabyte, and small ones never', () => {
     const { hold, memory } = open({ left: 0 })
     const other = hold()
     expect(other.add(MB)).toBeUndefined()
@@ -61,7 +61,7 @@ describe('large answers', () => {
     small.release()
   })
 
-  it('come to an end one after the other where there is no room for any', async () => {
+  it('finish one after the other where there is memory for none', async () => {
     const { hold } = open({ left: -1 })
     const [first, second, third] = [hold(), hold(), hold()]
     expect(first.add(30 * MB)).toBeUndefined()
@@ -100,7 +100,7 @@ describe('large answers', () => {
     young.release()
   })
 
-  it('go on when memory becomes free, of which nobody tells', async () => {
+  it('continue when memory becomes free, without a notification', async () => {
     const { hold, memory } = open({ left: 0 })
     const [first, second] = [hold(), hold()]
     void first.add(MB)
@@ -112,7 +112,7 @@ describe('large answers', () => {
     second.release()
   })
 
-  it('are given up after a minute, and told so', async () => {
+  it('are given up after a minute, with an error', async () => {
     const { hold, room } = open({ left: 0 })
     const [first, second] = [hold(), hold()]
     void first.add(MB)
@@ -127,7 +127,7 @@ describe('large answers', () => {
     expect(room.held).toBe(0)
   })
 
-  it('whose callers are gone leave the line, and count as given up by nobody', async () => {
+  it('whose callers are gone leave the queue, and do not count as given up', async () => {
     const { hold, room } = open({ left: 0 })
     const gone = new AbortController()
     const [first, second] = [hold(), hold(gone.signal)]
@@ -152,7 +152,7 @@ describe('large answers', () => {
     second.release()
   })
 
-  it('take nothing when their call ends while a part of them waits', async () => {
+  it('reserve nothing when their call ends while a part of them waits', async () => {
     const { hold, room } = open({ left: 0 })
     const [first, second] = [hold(), hold()]
     void first.add(MB)
@@ -163,7 +163,7 @@ describe('large answers', () => {
     expect([waiting.state, room.held]).toEqual(['went on', 0])
   })
 
-  it('take nothing more once they are made, and nothing is held for a call that is over', () => {
+  it('reserve nothing more once they are complete, and nothing is held for a finished call', () => {
     const { hold, room } = open()
     const one = hold()
     void one.add(3 * MB)
@@ -176,7 +176,7 @@ describe('large answers', () => {
     expect(room.held).toBe(0)
   })
 
-  it('never wait where overload is switched off', () => {
+  it('never wait where overload protection is switched off', () => {
     const { hold } = open({ left: 0, enabled: false })
     const holds = [hold(), hold()]
     for (const one of holds) expect(one.add(30 * MB)).toBeUndefined()

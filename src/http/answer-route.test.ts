@@ -131,8 +131,8 @@ async function listen(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 
-describe('a failure that cannot be told', () => {
-  it('ends the connection, and is told to whoever looks after the gateway', async () => {
+describe('a failure that cannot be sent', () => {
+  it('ends the connection, and is logged', async () => {
     const bugs: GatewayError[] = []
     const untellable = (): never => {
       throw new Error('no metadata')
@@ -155,7 +155,7 @@ describe('a failure that cannot be told', () => {
 })
 
 describe('the end of an answer', () => {
-  it('reaches a JSON caller with the model’s last word, not with what the gateway still has to do', async () => {
+  it('reaches a JSON caller with the end of the model’s answer, before the remaining work of the gateway', async () => {
     const model = lingering()
     const call = await start(model.handler)
     const answer = (await (await call({})).json()) as { status: string }
@@ -164,7 +164,7 @@ describe('the end of an answer', () => {
     model.release()
   })
 
-  it('reaches a streaming caller the same way, whole', async () => {
+  it('reaches a streaming caller the same way, complete', async () => {
     const model = lingering()
     const call = await start(model.handler)
     const text = await (await call({ stream: true })).text()
@@ -173,7 +173,7 @@ describe('the end of an answer', () => {
     model.release()
   })
 
-  it('waits for all of the call where the caller wants to be told of it', async () => {
+  it('waits for the whole call where the caller wants its metadata', async () => {
     const model = lingering()
     const call = await start(model.handler)
     const answer = call({}, { 'x-gateway-experimental-metadata': 'enabled' })
@@ -183,7 +183,7 @@ describe('the end of an answer', () => {
     expect(await (await answer).json()).toHaveProperty('gateway_metadata.strategy', 'direct')
   })
 
-  it('comes once: neither events nor a failure behind it are told to anybody', async () => {
+  it('comes once: events and failures after it are not sent', async () => {
     const model = lingering([{ type: 'text-delta', key: 'nobody', delta: 'late' }])
     const call = await start(model.handler)
     const response = await call({ stream: true })
@@ -194,7 +194,7 @@ describe('the end of an answer', () => {
   })
 })
 
-it('a call is received when all of it is here: what its caller takes to send it is no time of the gateway', async () => {
+it('a call is received when its body is complete: the time its caller takes to send it does not count', async () => {
   const clock = manualClock()
   const head = Promise.withResolvers<void>()
   let receivedAt: number | undefined
@@ -217,8 +217,8 @@ it('a call is received when all of it is here: what its caller takes to send it 
   expect(receivedAt).toBe(clock.now())
 })
 
-describe('an answer that cannot be told', () => {
-  it.each([true, false])(verifies('P35', 'has failed on record as it has for its caller (stream: %s)'), async (stream) => {
+describe('an answer that cannot be written', () => {
+  it.each([true, false])(verifies('P35', 'is recorded as failed (stream: %s)'), async (stream) => {
     const records: Generation[] = []
     const layer = recordLayer({
       sink: { record: ({ generation }) => void records.push(generation), flush: () => Promise.resolve() },
@@ -240,7 +240,7 @@ describe('an answer that cannot be told', () => {
 })
 
 describe('references to items of earlier answers', () => {
-  it(verifies('A3', 'B1', 'stand for no more than a body may hold, however often one item is named'), async () => {
+  it(verifies('A3', 'B1', 'expand to no more than a body may hold, however often one item is referenced'), async () => {
     const call = await start(async function* () {
       yield ANSWER
     })
@@ -261,7 +261,7 @@ describe('a stream that fails', () => {
   const asked = { 'x-gateway-error-event': 'on' }
   const typesOf = (text: string): readonly string[] => checkWire(text).events.map(({ type }) => type)
 
-  it('says so in an event of its own, flat and nested, for callers who ask', async () => {
+  it('sends an error event of its own, flat and nested, for callers who ask', async () => {
     const text = await (await (await start(failing))({ stream: true }, asked)).text()
     const { events, terminal } = checkWire(text)
     const said = { code: 'server_error', message: 'It "broke" off', param: null }
@@ -274,13 +274,13 @@ describe('a stream that fails', () => {
     expect(terminal).toMatchObject({ type: 'response.failed', response: { error: { code: said.code, message: said.message } } })
   })
 
-  it('has one end for all others', async () => {
+  it('has one terminal event for all others', async () => {
     const call = await start(failing)
     for (const headers of [undefined, { 'x-gateway-error-event': 'off' }])
       expect(typesOf(await (await call({ stream: true }, headers)).text())).not.toContain('error')
   })
 
-  it('says nothing of the kind when it ends well, or is no stream', async () => {
+  it('sends no error event when it ends well, or is not a stream', async () => {
     const call = await start(async function* () {
       yield ANSWER
     })
@@ -288,13 +288,13 @@ describe('a stream that fails', () => {
     expect(await (await call({}, asked)).json()).toMatchObject({ status: 'completed' })
   })
 
-  it('knows two words', async () => {
+  it('has two values', async () => {
     const response = await (await start(failing))({ stream: true }, { 'x-gateway-error-event': 'yes' })
     expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('x-gateway-error-event: expected on or off')])
   })
 })
 
-describe('the code of a failure before the first byte', () => {
+describe('the error code of a failure before the first byte', () => {
   const tooLong: Handler = async function* () {
     yield []
     throw new GatewayError('context_length_exceeded', 'Too long')
@@ -304,17 +304,17 @@ describe('the code of a failure before the first byte', () => {
     return [response.status, ((await response.json()) as { readonly error: { readonly code: unknown } }).error.code]
   }
 
-  it('is the status, and the word of a stream for callers who ask', async () => {
+  it('is the status, or the code used in streams for callers who ask', async () => {
     expect(await codeOf()).toEqual([400, 400])
     expect(await codeOf({ 'x-gateway-error-code': 'status' })).toEqual([400, 400])
     for (const stream of [true, false]) expect(await codeOf({ 'x-gateway-error-code': 'Word' }, { stream })).toEqual([400, 'context_length_exceeded'])
   })
 
-  it('is one of what was sent, too', async () => {
+  it('applies to failures of parsing, too', async () => {
     expect(await codeOf({ 'x-gateway-error-code': 'word' }, { stream: 'x' })).toEqual([400, 'invalid_prompt'])
   })
 
-  it('knows two words', async () => {
+  it('has two values', async () => {
     const response = await (await start(tooLong))({}, { 'x-gateway-error-code': 'name' })
     expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('x-gateway-error-code: expected status or word')])
   })
@@ -361,7 +361,7 @@ describe('a keep-alive that carries data', () => {
     expect(text).not.toContain(': keep-alive')
   })
 
-  it('is followed by the failure, where one follows', async () => {
+  it('is followed by the failure, if there is one', async () => {
     const pulse = new Pulse()
     const call = await start(async function* () {
       pulse.beat()
@@ -383,7 +383,7 @@ describe('a keep-alive that carries data', () => {
     expect(text).not.toContain('"keepalive"')
   })
 
-  it('is an event for callers of a format whose clients take comments for a fault', async () => {
+  it('is an event in a format whose clients cannot read comments', async () => {
     const door: Door = { ...responses, signs: 'event' }
     const asked = async (headers: Record<string, string>): Promise<string> => {
       const pulse = new Pulse()
@@ -401,7 +401,7 @@ describe('a keep-alive that carries data', () => {
     expect(await asked({ 'x-gateway-keep-alive': 'comment' })).toMatch(/^: keep-alive/)
   })
 
-  it('is what a stream can hold that is none of events, whatever its caller asks for', async () => {
+  it('is whitespace in a stream without events, whatever its caller asks for', async () => {
     const door: Door = {
       ...responses,
       read: (sent) => ({ ...responses.read(sent), streamed: { headers: { 'content-type': 'text/plain' }, sign: () => '\n' } }),
@@ -421,7 +421,7 @@ describe('a keep-alive that carries data', () => {
     }
   })
 
-  it('knows two words', async () => {
+  it('has two values', async () => {
     const response = await (await start(lingering().handler))({ stream: true }, { 'x-gateway-keep-alive': 'often' })
     expect(response.status).toBe(400)
     expect(await response.text()).toContain('expected comment or event')
@@ -462,7 +462,7 @@ describe('a call', () => {
     ['a stream that fails', failing, { ...good, stream: true }, 200],
     ['a body that is none', answering, '{', 400],
     ['a body that is too large', answering, { ...good, input: 'x'.repeat(20_000) }, 413],
-  ])('has its place until %s', async (_what, handler, body, status) => {
+  ])('keeps its place until %s', async (_what, handler, body, status) => {
     const { told, ...options } = places()
     const answer = await post(await listen(handler, { options }), body)
     await answer.text()
@@ -470,7 +470,7 @@ describe('a call', () => {
     await expect.poll(() => [told, options.inFlight.size]).toEqual([['in a', 'out a'], 0])
   })
 
-  it('that is not let in has no place to give back', async () => {
+  it('that is not admitted has no place to release', async () => {
     const full = places(() => {
       throw new GatewayError('provider_overloaded', 'full')
     })
@@ -503,7 +503,7 @@ describe('a call', () => {
     expect(bugs).toEqual([])
   })
 
-  it('that meets a bug of ours is told an id, and we are told the bug', async () => {
+  it('that meets a bug of the gateway gets an id, and the bug is logged', async () => {
     const bugs: unknown[] = []
     const url = await listen(failing, { options: { onBug: (error, id) => void bugs.push([(error.cause as Error).message, id]) } })
     const answer = await post(url, good, { headers: { 'x-request-id': 'mine' } })
@@ -511,7 +511,7 @@ describe('a call', () => {
     expect(bugs).toEqual([['a bug', 'mine']])
   })
 
-  it('is known by its id, and by its caller’s where there is one', async () => {
+  it('has its own id, and that of its caller if there is one', async () => {
     const url = await listen(answering, { clock: manualClock(1_700_000_000_999) })
     const own = await post(url, good)
     const id = own.headers.get('x-generation-id')
@@ -522,7 +522,7 @@ describe('a call', () => {
     expect([given.headers.get('cache-control'), given.headers.get('x-accel-buffering')]).toEqual(['no-cache', 'no'])
   })
 
-  it('comes too late where the gateway is shutting down: the key is not even looked at', async () => {
+  it('is refused while the gateway is shutting down, before its key is checked', async () => {
     const { told, ...options } = places()
     const authenticate = (): never => expect.unreachable()
     const answer = await post(await listen(answering, { options: { ...options, authenticate, accepting: () => false } }), good)
@@ -533,7 +533,7 @@ describe('a call', () => {
   it.each([
     [undefined, 1],
     [false, 0],
-  ])('is remembered for references unless it is not to be stored: store %s', async (store, times) => {
+  ])('is kept for item references unless it is not to be stored: store %s', async (store, times) => {
     const remembered: string[] = []
     const recentItems = { find: () => undefined, remember: (workspace: string) => void remembered.push(workspace) }
     await (await post(await listen(answering, { options: { recentItems } }), { ...good, store })).text()

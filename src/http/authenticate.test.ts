@@ -40,19 +40,19 @@ describe('authenticate', () => {
     expect(looks).toBe(0)
   })
 
-  it('accepts a key that the second look finds, and does not count it as a guess', async () => {
+  it('accepts a key that the second lookup finds, and does not count it as a guess', async () => {
     look = () => Promise.resolve(void known.add('new'))
     const authenticate = make(1)
     expect(await authenticate(request('new'), 'inference')).toBe(ACCEPTED)
     await expect(authenticate(request('wrong'), 'inference')).rejects.toMatchObject({ status: 401 })
   })
 
-  it('refuses a key of the wrong kind that the second look finds', async () => {
+  it('refuses a key of the wrong kind that the second lookup finds', async () => {
     look = () => Promise.resolve(void known.add('new'))
     await expect(make()(request('new'), 'management')).rejects.toMatchObject({ status: 403 })
   })
 
-  it('refuses a wrong key after the look, at once when there is none, and never while the look cannot be made', async () => {
+  it('refuses a wrong key after the second lookup, at once without one, and never while the lookup is impossible', async () => {
     const authenticate = make()
     await expect(authenticate(request('wrong'), 'inference')).rejects.toMatchObject({ status: 401 })
     look = () => Promise.reject(new GatewayError('provider_overloaded', 'away'))
@@ -61,7 +61,7 @@ describe('authenticate', () => {
     expect(() => authenticate(request('wrong'), 'inference')).toThrow(expect.objectContaining({ status: 401 }))
   })
 
-  it('looks for nobody who has guessed too often', async () => {
+  it('looks up no key for an address that has guessed too often', async () => {
     const authenticate = make(2)
     for (let n = 0; n < 2; n++) await expect(authenticate(request(`wrong-${n}`), 'inference')).rejects.toMatchObject({ status: 401 })
     expect(() => authenticate(request('wrong-2'), 'inference')).toThrow(expect.objectContaining({ status: 429 }))
@@ -78,7 +78,7 @@ describe('authenticate', () => {
     ['good', false],
     ['Basic good', false],
     ['', false],
-  ])('reads a bearer as it is written: %j', async (authorization, isGood) => {
+  ])('reads a bearer token however it is written: %j', async (authorization, isGood) => {
     const answer = (async () => await make()({ ...request(''), headers: { authorization } } as IncomingMessage, undefined))()
     if (isGood) expect(await answer).toBe(ACCEPTED)
     else await expect(answer).rejects.toMatchObject({ status: 401 })
@@ -89,14 +89,14 @@ describe('authenticate', () => {
     ['revoked', 'The API key has been revoked'],
     ['expired', 'The API key has expired'],
     ['disabled', 'The API key is disabled'],
-  ] as const)('says what is wrong with a key, looks for none again and takes it for no guess: %s', (reason, message) => {
+  ] as const)('explains what is wrong with a key, without a second lookup and without counting a guess: %s', (reason, message) => {
     const guard = new GuessGuard({ clock: manualClock(), wrongKeysPerMinute: () => 1 })
     const lookAgain = () => expect.unreachable()
     const authenticate = createAuthenticate({ authenticate: () => ({ ok: false, reason }), lookAgain }, guard)
     for (let n = 0; n < 3; n++) expect(() => authenticate(request('old'), 'inference')).toThrow(expect.objectContaining({ status: 401, message }))
   })
 
-  it('is told of a good key where it is used, so that it goes on working there while others guess', async () => {
+  it('remembers where a valid key is used, so that it continues to work there while others guess', async () => {
     const authenticate = make(1)
     expect(authenticate(request('good'), 'inference')).toBe(ACCEPTED)
     await expect(authenticate(request('wrong'), 'inference')).rejects.toMatchObject({ status: 401 })
@@ -115,18 +115,18 @@ describe('authenticate', () => {
       expect(make()(sent(headers), 'inference', 'x-api-key')).toBe(ACCEPTED)
     })
 
-    it('is guessed in as rarely as a bearer', async () => {
+    it('counts guesses like a bearer token', async () => {
       const authenticate = make(1)
       await expect(authenticate(sent({ 'x-api-key': 'wrong' }), 'inference', 'x-api-key')).rejects.toMatchObject({ status: 401 })
       expect(() => authenticate(sent({ 'x-api-key': 'wronger' }), 'inference', 'x-api-key')).toThrow(expect.objectContaining({ status: 429 }))
       expect(() => authenticate(request('wronger'), 'inference')).toThrow(expect.objectContaining({ status: 429 }))
     })
 
-    it('opens no door the bearer would not', () => {
+    it('gives no access a bearer token would not', () => {
       expect(() => make()(sent({ 'x-api-key': 'good' }), 'management', 'x-api-key')).toThrow(expect.objectContaining({ status: 403 }))
     })
 
-    it('is no key where the route does not say so', async () => {
+    it('is not a key where the route does not allow it', async () => {
       await expect((async () => await make()(sent({ 'x-api-key': 'good' }), 'inference'))()).rejects.toMatchObject({ status: 401 })
     })
   })

@@ -20,7 +20,7 @@ const refusal = expect.objectContaining({
   details: { retryAfterMs: 1_000, failover: 'never', headers: { connection: 'close' } },
 })
 
-it('bodies are taken while the memory that is left has room for three times their bytes', () => {
+it('bodies are accepted while the free memory is at least three times their size', () => {
   const { room, asked, hold } = open()
   const taken = Array.from({ length: 3 }, hold)
   for (const one of taken) one.grow(10 * MB)
@@ -32,7 +32,7 @@ it('bodies are taken while the memory that is left has room for three times thei
   hold().grow(10 * MB)
 })
 
-it('the body of one call alone is taken whatever is left', () => {
+it('the body of a single call is accepted whatever memory is free', () => {
   const { hold } = open({ left: -MB })
   const first = hold()
   first.announce(30 * MB)
@@ -46,7 +46,7 @@ it('the body of one call alone is taken whatever is left', () => {
   hold().grow(30 * MB)
 })
 
-it('what is announced is refused before it comes, and held only when it does', () => {
+it('a declared length is refused before the body comes, and reserved only when it does', () => {
   const { hold } = open()
   const liars = Array.from({ length: 5 }, hold)
   for (const liar of liars) liar.announce(30 * MB)
@@ -55,7 +55,7 @@ it('what is announced is refused before it comes, and held only when it does', (
   hold().announce(10 * MB)
 })
 
-it('a body takes less once it is read, and nothing twice', () => {
+it('a body reserves less once it is read, and nothing twice', () => {
   const { hold } = open()
   const first = hold()
   first.grow(30 * MB)
@@ -69,7 +69,7 @@ it('a body takes less once it is read, and nothing twice', () => {
   expect(() => hold().grow(MB)).toThrow(refusal)
 })
 
-it('a body that grows in small pieces is looked at once a megabyte, and a small one never', () => {
+it('a body that grows in small pieces is checked once a megabyte, and a small one never', () => {
   const { asked, hold } = open()
   hold().grow(MB)
   const growing = hold()
@@ -82,7 +82,7 @@ it('a body that grows in small pieces is looked at once a megabyte, and a small 
   expect(never).toEqual([])
 })
 
-it('nothing is refused where overload is switched off', () => {
+it('nothing is refused where overload protection is switched off', () => {
   const { hold } = open({ left: 0, enabled: false })
   hold().grow(30 * MB)
   hold().grow(30 * MB)

@@ -19,7 +19,7 @@ function request(headers: IncomingMessage['headers'] = {}) {
 const refused = (errorType: string, more: object = {}): unknown => expect.objectContaining({ errorType, ...more })
 
 describe('a body', () => {
-  it('is all of its pieces', async () => {
+  it('consists of all of its pieces', async () => {
     const { body, read } = request()
     const whole = read()
     for (const piece of ['ab', 'c', 'def']) body.write(piece)
@@ -27,7 +27,7 @@ describe('a body', () => {
     expect((await whole).toString()).toBe('abcdef')
   })
 
-  it('may be nothing', async () => {
+  it('may be empty', async () => {
     const { body, read } = request({ 'content-length': '0' })
     const whole = read()
     body.end()
@@ -73,7 +73,7 @@ describe('a body', () => {
     await sleep(10)
   })
 
-  it('that ends with its connection is none', async () => {
+  it('that is cut off by its connection is not used', async () => {
     for (const end of [(body: PassThrough) => body.destroy(), (body: PassThrough) => body.destroy(new Error('reset'))]) {
       const { body, read } = request()
       const whole = read()
@@ -83,7 +83,7 @@ describe('a body', () => {
     }
   })
 
-  it('without memory for it is refused at once, or in the middle, and its caller may read that', async () => {
+  it('without memory for it is refused at once or half-way, and its caller can read the error', async () => {
     const full = new GatewayError('provider_overloaded', 'no memory')
     const take = (from: number) => (bytes: number) => {
       if (bytes >= from) throw full
@@ -109,7 +109,7 @@ describe('an encoding', () => {
   it.each([undefined, 'identity', ' Identity ', '', ' '])('that changes nothing is accepted: %j', (encoding) => {
     expect(() => refuseEncoding(encoding)).not.toThrow()
   })
-  it.each(['gzip', 'br', 'zstd', 'deflate', 'identity, gzip'])('that is to be opened is refused: %j', (encoding) => {
+  it.each(['gzip', 'br', 'zstd', 'deflate', 'identity, gzip'])('that needs decoding is refused: %j', (encoding) => {
     expect(() => refuseEncoding(encoding)).toThrow(`content-encoding ${encoding} is not accepted; send the body uncompressed`)
   })
   it('is quoted in part, however long it is', () => {
@@ -117,9 +117,9 @@ describe('an encoding', () => {
   })
 })
 
-describe('what a body says', () => {
-  it('is its JSON', () => expect(jsonOf(Buffer.from('{"a":[1]}'))).toEqual({ a: [1] }))
-  it('is a mistake of the caller where it is none', () => {
+describe('the content of a body', () => {
+  it('is parsed as JSON', () => expect(jsonOf(Buffer.from('{"a":[1]}'))).toEqual({ a: [1] }))
+  it('is an error of the caller if it is not JSON', () => {
     expect(() => jsonOf(Buffer.from('{"a"'))).toThrow(refused('invalid_request', { message: expect.stringMatching(/^The body is not valid JSON: /) }))
   })
 })

@@ -52,7 +52,7 @@ function get(path: string): Promise<{ readonly text: string; readonly connection
 const drain = (delayMs: number, graceMs: number, onGraceOver: () => void = () => undefined): Promise<void> =>
   drainServer(server, { inFlight, delayMs, graceMs, onGraceOver })
 
-it('waits a second for connections that never said a word, not the grace period', async () => {
+it('waits a second for connections that never sent anything, not the grace period', async () => {
   const silent = connect(port, '127.0.0.1')
   const late = connect(port, '127.0.0.1')
   await Promise.all([once(silent, 'connect'), once(late, 'connect')])
@@ -67,7 +67,7 @@ it('waits a second for connections that never said a word, not the grace period'
   expect(performance.now() - started).toBeLessThan(5_000)
 })
 
-it('serves for the time of the delay and tells every client to connect anew', async () => {
+it('serves during the delay and tells every client to reconnect', async () => {
   expect((await get('/')).connection).toBe('keep-alive')
   const drained = drain(1_000, 1_000)
   expect(await get('/')).toEqual({ text: 'ok', connection: 'close' })
@@ -77,7 +77,7 @@ it('serves for the time of the delay and tells every client to connect anew', as
   await expect(get('/')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
 })
 
-it('ends as soon as nothing is under way, not after the grace period', async () => {
+it('ends as soon as no call is in flight, not after the grace period', async () => {
   await get('/')
   const started = performance.now()
   const slow = get('/slow')
@@ -90,7 +90,7 @@ it('ends as soon as nothing is under way, not after the grace period', async () 
   expect(performance.now() - started).toBeLessThan(10_000)
 })
 
-it(verifies('I5', 'ends what outlives the grace period'), async () => {
+it(verifies('I5', 'aborts calls that outlive the grace period'), async () => {
   let over = 0
   const slow = get('/slow')
   await expect.poll(() => inFlight.size).toBe(1)

@@ -12,7 +12,7 @@ afterEach(() => {
   closePort(server, () => undefined)
 })
 
-it.each([1, 8])('connections that are closed as they come are told of, at once and then by number (%i sockets)', async (sockets) => {
+it.each([1, 8])('connections that are closed at once are logged, the first immediately and then their number (%i sockets)', async (sockets) => {
   const told: unknown[] = []
   server = createServer((_request, response) => response.end())
   server.maxConnections = 2

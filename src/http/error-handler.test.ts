@@ -7,7 +7,7 @@ import { renderError } from './error-handler.ts'
 const HALF = /\\ud[89a-f][0-9a-f]{2}/
 
 describe('an error answer', () => {
-  it('is JSON that strict readers take, wherever a text in it was cut', () => {
+  it('is JSON that strict parsers accept, wherever a text in it was cut', () => {
     const error = new GatewayError('permission_denied', `${'x'.repeat(999)}😀`, { raw: 'a\ud83d', metadata: { patterns: ['b\ud83d'] } })
     const { body } = renderError(error, 'id', { gateway_metadata: { summary: 'c\ud83d' } })
     expect(body).not.toMatch(HALF)
@@ -17,7 +17,7 @@ describe('an error answer', () => {
     })
   })
 
-  it('says whose failure it is and all that is known of it, and nothing that is not', () => {
+  it('says whose failure it is and contains only known details', () => {
     const details = { source: 'provider', providerName: 'Acme', providerCode: 'busy', raw: '{}', path: 'input', metadata: { limit: 'x' } } as const
     const { status, headers, body } = renderError(new GatewayError('provider_unavailable', 'Why', { ...details, headers: { 'x-a': 'b' } }), 'id')
     expect([status, headers]).toEqual([502, { 'content-type': 'application/json', 'x-a': 'b' }])
@@ -41,7 +41,7 @@ describe('an error answer', () => {
     expect(JSON.parse(bare.body)).toEqual({ error: { code: 404, message: 'Why', metadata: { error_type: 'not_found', source: 'gateway' } } })
   })
 
-  it('keeps to itself what a bug of ours has said', () => {
+  it('does not contain the message of a bug', () => {
     const { status, body } = renderError(new GatewayError('server', 'password hunter2', { metadata: { token: 'hunter2' } }), 'req-1')
     expect([status, body.includes('hunter2')]).toEqual([500, false])
     expect(JSON.parse(body)).toMatchObject({ error: { message: 'Internal error; quote the request id req-1', metadata: { request_id: 'req-1' } } })
@@ -53,12 +53,12 @@ describe('an error answer', () => {
     [1_000, '1'],
     [1_001, '2'],
     [59_500, '60'],
-  ])('asks for whole seconds of patience, one at the least and never too few: %d ms', (retryAfterMs, seconds) => {
+  ])('has Retry-After in whole seconds, at least one, rounded up: %d ms', (retryAfterMs, seconds) => {
     expect(renderError(new GatewayError('rate_limit_exceeded', 'Wait', { retryAfterMs }), 'id').headers['retry-after']).toBe(seconds)
   })
 
   it.each(['server', 'authentication', 'rate_limit_exceeded', 'invalid_request'] as const)(
-    'tells of no route with %s, and what was asked for all the same',
+    'has no routing metadata with %s, but other requested data',
     (kind) => {
       const parts = JSON.parse(renderError(new GatewayError(kind, 'Why'), 'id', { gateway_metadata: {} }, { debug: {} }).body) as object
       expect(Object.keys(parts)).toEqual(['error', 'debug'])
@@ -80,7 +80,7 @@ describe('an error answer', () => {
     ['server', 500, 'api_error'],
     ['provider_unavailable', 502, 'api_error'],
     ['provider_overloaded', 503, 'overloaded_error'],
-  ] as const)('of Messages has the words of its contract: %s', (errorType, status, type) => {
+  ] as const)('of Messages has the error types of its contract: %s', (errorType, status, type) => {
     const rendered = renderError(new GatewayError(errorType, 'Why', { path: 'x' }), 'id', { gateway_metadata: {} }, undefined, messages.envelope)
     expect(rendered.status).toBe(status)
     expect(JSON.parse(rendered.body)).toMatchObject({

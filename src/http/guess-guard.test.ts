@@ -20,7 +20,7 @@ const guess = (address: string, times = 1): void => {
 const refused = expect.objectContaining({ errorType: 'rate_limit_exceeded' })
 
 describe('an address that guesses', () => {
-  it(verifies('F5', 'is refused after too many wrong keys, until the minute is over, and told how long'), () => {
+  it(verifies('F5', 'is refused after too many wrong keys, until the minute is over, with the remaining time'), () => {
     guess(A, 5)
     clock.advance(20_000)
     expect(() => guess(A)).toThrow(expect.objectContaining({ details: { retryAfterMs: 40_000 } }))
@@ -36,7 +36,7 @@ describe('an address that guesses', () => {
     expect(() => guard.right(A, 'guessed')).not.toThrow()
   })
 
-  it('is told so before anything is looked up for it, and loses nothing by the question', () => {
+  it('is refused before any lookup, and without counting another guess', () => {
     guess(A, 4)
     expect(() => guard.admit(A)).not.toThrow()
     guess(A)
@@ -46,13 +46,13 @@ describe('an address that guesses', () => {
     expect(() => guard.admit(A)).not.toThrow()
   })
 
-  it(verifies('F5', 'stands in nobody else’s way'), () => {
+  it(verifies('F5', 'does not affect other addresses'), () => {
     guess(A, 5)
     expect(() => guard.right(B, 'other')).not.toThrow()
     expect(() => guess(B)).not.toThrow()
   })
 
-  it(verifies('F5', 'does not lock out those who share it and were there before, minute after minute'), () => {
+  it(verifies('F5', 'does not lock out valid keys that were used there before, for many minutes'), () => {
     guess(A)
     guard.right(A, 'colleague')
     for (let minute = 0; minute < 5; minute++) {
@@ -102,7 +102,7 @@ describe('an address that guesses', () => {
 })
 
 describe('the guard', () => {
-  it('has nothing to ask where any number of wrong keys may be tried', () => {
+  it('does nothing where any number of wrong keys is allowed', () => {
     expect(guard.watching).toBe(true)
     limit = null
     expect(guard.watching).toBe(false)
@@ -118,7 +118,7 @@ describe('the guard', () => {
     expect(() => guard.right(A, 'key 0')).toThrow(refused)
   })
 
-  it('forgets a key that is used no more while others guess on', () => {
+  it('forgets a key that is no longer used while others guess', () => {
     guard.right(A, 'gone')
     guard.right(A, 'busy')
     for (let hours = 0; hours < 60; hours += 12) {
@@ -145,7 +145,7 @@ describe('the guard', () => {
     expect(() => guess('10.0.19.135')).toThrow(refused)
     expect(() => guess('10.0.0.0')).not.toThrow()
   })
-  it('forgets quiet addresses before one that guesses on, whichever came first', () => {
+  it('forgets quiet addresses before one that still guesses, whichever came first', () => {
     guess(A)
     for (let n = 0; n < 1_999; n++) guess(`10.0.${n >> 8}.${n & 255}`)
     clock.advance(10 * 60_000 + 1)

@@ -54,7 +54,7 @@ describe('a caller who sends too much before he reads', () => {
   it.each([
     ['with its length', `content-length: ${MEGABYTES * megabyte.length}`, Array<string>(MEGABYTES).fill(megabyte)],
     ['in chunks', 'transfer-encoding: chunked', [...Array<string>(MEGABYTES).fill(chunk), '0\r\n\r\n']],
-  ])(verifies('A3', 'is told so, %s'), async (_name, header, pieces) => {
+  ])(verifies('A3', 'can read the error, %s'), async (_name, header, pieces) => {
     const text = await sendAll(await dial(limited), `POST / HTTP/1.1\r\nhost: x\r\n${header}\r\n\r\n`, pieces)
     expect(text).toMatch(/^HTTP\/1\.1 413 [\s\S]*larger than the limit of 1000 bytes/)
   })
@@ -69,7 +69,7 @@ describe('a refused caller', () => {
 
   const left = (): Promise<void> => expect.poll(connections, { interval: 10, timeout: 5_000 }).toBe(0)
 
-  it.each(['falls silent', 'goes on and on'])('who %s is left', async (what) => {
+  it.each(['falls silent', 'goes on and on'])('who %s is disconnected', async (what) => {
     const caller = await dial(refusing)
     caller.resume().write(HEAD)
     await once(caller, 'end')
@@ -80,7 +80,7 @@ describe('a refused caller', () => {
     if (drip !== undefined) expect(performance.now() - at).toBeGreaterThan(500)
   })
 
-  it('whose body is there is left at once', async () => {
+  it('whose body has arrived is not waited for', async () => {
     const caller = await dial(refusing)
     caller.resume().write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}')
     await left()

@@ -56,21 +56,21 @@ describe.runIf(process.platform === 'linux')('many callers who connect at once',
     return seen.size
   }
 
-  it('are let in several at a turn of the event loop, so that a busy one does not keep them out', async () => {
+  it('are accepted several per turn of the event loop, so that a busy loop does not delay them', async () => {
     expect(await turnsFor(64, 16)).toBeLessThan(32)
   })
 
-  it('would be let in one at a turn by one socket', async () => {
+  it('would be accepted one per turn by a single socket', async () => {
     expect(await turnsFor(64, 1)).toBe(64)
   })
 
-  it('are served, whichever socket they came by', async () => {
+  it('are served, whichever socket accepted them', async () => {
     const { port } = await listen(server, HERE)
     const answers = await Promise.all(Array.from({ length: 64 }, async () => String((await once(call(port, GET), 'data'))[0])))
     expect(answers.filter((answer) => answer.startsWith('HTTP/1.1 200 OK'))).toHaveLength(64)
   })
 
-  it('count together where connections are bounded', async () => {
+  it('count together for the limit of connections', async () => {
     server.maxConnections = 20
     const { port } = await listen(server, HERE)
     const all = Array.from({ length: 60 }, () => call(port, GET))
@@ -82,7 +82,7 @@ describe.runIf(process.platform === 'linux')('many callers who connect at once',
 })
 
 describe('the port', () => {
-  it('of somebody else stays theirs', async () => {
+  it('of another process is not taken', async () => {
     const { port } = await listen(server, HERE)
     const second = createServer()
     await expect(listen(second, { ...HERE, port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
@@ -92,7 +92,7 @@ describe('the port', () => {
     expect(error.code).toBe('EADDRINUSE')
   })
 
-  it.runIf(process.platform === 'linux')('that two have chosen in the same moment is had by one of them, and the other has another', async () => {
+  it.runIf(process.platform === 'linux')('that two processes chose at the same moment goes to one of them, and the other gets another', async () => {
     const { port } = await listen(server, HERE)
     // What is free is looked for once; the first to be asked for it finds the port that has just been taken.
     const choose = vi.spyOn(Listener.prototype, 'address').mockImplementationOnce(() => ({ address: HERE.host, family: 'IPv4', port }))
@@ -134,7 +134,7 @@ describe.runIf(process.platform === 'linux')('a port that several processes shar
     return (error[0] as NodeJS.ErrnoException | undefined)?.code
   }
 
-  it('is held for them where it was chosen here, until they listen', async () => {
+  it('is held for them if it was chosen at random, until they listen', async () => {
     const held = await holdPort(HERE)
     expect(await takenBy(held.port)).toBe('EADDRINUSE')
     await listen(server, { ...HERE, port: held.port }, { shared: true })
@@ -142,7 +142,7 @@ describe.runIf(process.platform === 'linux')('a port that several processes shar
     for (let i = 0; i < 20; i++) expect(await endOf(call(held.port, GET))).toBe('served')
   })
 
-  it('is not held where callers know it, who would be let in by somebody who serves nobody', async () => {
+  it('is not held if it is configured, because callers would be accepted by a process that does not serve', async () => {
     const { port, release } = await holdPort(HERE)
     release()
     const held = await holdPort({ ...HERE, port })
@@ -151,7 +151,7 @@ describe.runIf(process.platform === 'linux')('a port that several processes shar
     held.release()
   })
 
-  it('is theirs also before they listen, for another gateway that is started meanwhile', async () => {
+  it('cannot be taken by another gateway before they listen', async () => {
     const { port, release } = await holdPort(HERE)
     release()
     const held = await holdPort({ ...HERE, port })
@@ -162,12 +162,12 @@ describe.runIf(process.platform === 'linux')('a port that several processes shar
     expect(await others).toMatchObject([refused, refused])
   })
 
-  it('stays whose it is', async () => {
+  it('cannot be taken from them', async () => {
     const { port } = await listen(server, HERE)
     await expect(holdPort({ ...HERE, port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
   })
 
-  it('brings callers to each of them, and those who are left when one has closed it', async () => {
+  it('spreads callers over all of them, and over the others when one has closed it', async () => {
     const { port } = await listen(server, HERE, { shared: true })
     const second = createServer((_request, response) => void response.end('second'))
     await listen(second, { ...HERE, port }, { shared: true })

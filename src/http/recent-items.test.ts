@@ -44,7 +44,7 @@ describe('recent items', () => {
     expect(found(items, 'away', 'mcpr_1')).toEqual(text('mcpr_1', 'theirs'))
   })
 
-  it('are kept for their time and gone an eighth of it later, unless they are used', () => {
+  it('are kept for their lifetime and gone at most an eighth of it later, unless they are used', () => {
     const { items, clock } = cache()
     items.remember('home', written(text('used'), text('unused')))
     clock.advance(HOUR)
@@ -59,7 +59,7 @@ describe('recent items', () => {
     expect(items.stats()).toEqual({ entries: 0, chars: 0 })
   })
 
-  it('are forgotten a few at a time: memory does not come and go with them', () => {
+  it('are forgotten a few at a time, so that memory stays even', () => {
     const { items } = cache({ maxEntries: 1_600 })
     const sizes = Array.from({ length: 10_000 }, (_, i) => {
       items.remember('home', written(text(`msg_${i}`)))
@@ -70,7 +70,7 @@ describe('recent items', () => {
     expect(found(items, 'home', 'msg_8399')).toBeUndefined()
   })
 
-  it('one that takes more than half of the room is not kept, and pushes nobody out', () => {
+  it('larger than half of the bound are not kept, and evict no others', () => {
     const { items } = cache({ maxChars: 10_000 })
     items.remember('home', written(text('small')))
     items.remember('home', written(text('giant', 'x'.repeat(10_001))))

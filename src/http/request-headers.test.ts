@@ -5,7 +5,7 @@ import { betasOf, metadataFields, originOf, requestIdOf, sessionHeader, streamWi
 const request = (headers: IncomingMessage['headers']): IncomingMessage => ({ headers }) as IncomingMessage
 
 describe('headers as text', () => {
-  it('are cut, but for a session, which is refused by its whole length', () => {
+  it('are shortened, except a session id, which is refused if it is too long', () => {
     const long = request({ 'x-session-id': 's'.repeat(600), 'x-title': 't'.repeat(600) })
     expect(textHeader(long, 'x-title')).toHaveLength(512)
     expect(sessionHeader(long)).toHaveLength(600)
@@ -13,7 +13,7 @@ describe('headers as text', () => {
     expect(sessionHeader(request({ 'x-session-id': '' }))).toBeUndefined()
     expect(sessionHeader(request({}))).toBeUndefined()
   })
-  it('name a session by a word of the client’s own where the gateway’s is not there, the first that says one', () => {
+  it('name a session by the first known header of a client where the gateway’s own is missing', () => {
     const others = ['x-first', 'x-second']
     const long = 's'.repeat(257)
     expect(sessionHeader(request({ 'x-second': 'two', 'x-first': 'one' }), others)).toBe('one')
@@ -34,7 +34,7 @@ describe('headers as text', () => {
 describe('where a call comes from', () => {
   const titleOf = (headers: IncomingMessage['headers']) => originOf(request(headers), 'responses').title
 
-  it('is named by the program itself, under either name of the header', () => {
+  it('is named by the calling program, under either name of the header', () => {
     expect(titleOf({ 'x-title': 'Old' })).toBe('Old')
     expect(titleOf({ 'x-openrouter-title': 'New' })).toBe('New')
     expect(titleOf({ 'x-openrouter-title': 'New', 'x-title': 'Old' })).toBe('New')
@@ -42,7 +42,7 @@ describe('where a call comes from', () => {
     expect(titleOf({})).toBeUndefined()
   })
 
-  it('is told with what it was sent by and from which page, where a caller says so', () => {
+  it('includes user agent and referring page, if the caller sends them', () => {
     expect(originOf(request({}), 'messages')).toEqual({ apiType: 'messages' })
     const all = { 'user-agent': 'acme/1', referer: 'https://page', 'http-referer': 'https://app', 'x-title': 'App' }
     expect(originOf(request(all), 'responses')).toEqual({ apiType: 'responses', userAgent: 'acme/1', referer: 'https://app', title: 'App' })
@@ -50,13 +50,13 @@ describe('where a call comes from', () => {
   })
 })
 
-describe('features asked for by name', () => {
+describe('beta features', () => {
   it('come from any of the headers, each once', () => {
     const asked = request({ 'x-one': 'a-2025-01-01, b', 'x-two': 'b,, c.d ' })
     expect(betasOf(asked, ['x-one', 'x-two', 'x-three'])).toEqual(['a-2025-01-01', 'b', 'c.d'])
     expect(betasOf(asked, [])).toEqual([])
   })
-  it('are names, and not without end', () => {
+  it('are valid names, in a bounded number', () => {
     const long = Array.from({ length: 100 }, (_, n) => `f${n}`).join()
     expect(betasOf(request({ 'x-one': long }), ['x-one'])).toHaveLength(32)
     expect(betasOf(request({ 'x-one': `a b, "c", ${'d'.repeat(129)}, \u00e9` }), ['x-one'])).toEqual([])
@@ -67,18 +67,18 @@ describe('the id of a request', () => {
   it('is the caller’s where it is one word of ASCII', () => {
     for (const id of ['a', 'req_1:2/3', 'x'.repeat(128)]) expect(requestIdOf(request({ 'x-request-id': id }))).toBe(id)
   })
-  it.each([undefined, '', 'a b', 'a, b', 'é', 'a\tb', 'x'.repeat(129)])('is none: %j', (id) => {
+  it.each([undefined, '', 'a b', 'a, b', 'é', 'a\tb', 'x'.repeat(129)])('is not taken from %j', (id) => {
     expect(requestIdOf(request(id === undefined ? {} : { 'x-request-id': id }))).toBeUndefined()
   })
 })
 
-describe('what a caller wants of a stream', () => {
-  it('is the operator’s choice where it says nothing', () => {
+describe('stream options in headers', () => {
+  it('are the operator’s defaults where the caller sends none', () => {
     expect(streamWishes(request({}), false)).toEqual({ asEvents: false, errorEvent: false })
     expect(streamWishes(request({}), true)).toEqual({ asEvents: false, errorEvent: true })
     expect(streamWishes(request({}), false, 'event')).toEqual({ asEvents: true, errorEvent: false })
   })
-  it('is one of the words of a header, in any case', () => {
+  it('are values of a header, in upper or lower case', () => {
     const wished = { 'x-gateway-stream-failure': 'Continue', 'x-gateway-keep-alive': ' EVENT ', 'x-gateway-error-event': 'Off' }
     expect(streamWishes(request(wished), true)).toEqual({ streamFailure: 'continue', asEvents: true, errorEvent: false })
     expect(streamWishes(request({ 'x-gateway-keep-alive': 'comment', 'x-gateway-error-event': 'on' }), false)).toEqual({
@@ -90,7 +90,7 @@ describe('what a caller wants of a stream', () => {
     ['x-gateway-stream-failure', 'expected fail, continue or buffer'],
     ['x-gateway-keep-alive', 'expected comment or event'],
     ['x-gateway-error-event', 'expected on or off'],
-  ])('is refused in any other word: %s', (header, expected) => {
+  ])('are refused with any other value: %s', (header, expected) => {
     for (const word of ['', 'yes', 'on, off'])
       expect(() => streamWishes(request({ [header]: word }), false)).toThrow(
         expect.objectContaining({ errorType: 'invalid_request', message: `${header}: ${expected}`, details: { path: header } }),
@@ -107,5 +107,5 @@ describe('the routing metadata', () => {
     [{ 'x-openrouter-metadata': 'enabled', 'x-openrouter-experimental-metadata': 'enabled' }, ['openrouter_metadata']],
     [{ 'x-gateway-experimental-metadata': 'enabled', 'x-openrouter-metadata': 'enabled' }, ['gateway_metadata', 'openrouter_metadata']],
     [{ 'x-gateway-experimental-metadata': 'disabled', 'x-openrouter-metadata': '' }, []],
-  ])('is told under the names it was asked for: %j', (headers, fields) => expect(metadataFields(request(headers))).toEqual(fields))
+  ])('is sent under the requested names: %j', (headers, fields) => expect(metadataFields(request(headers))).toEqual(fields))
 })

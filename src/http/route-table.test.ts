@@ -16,7 +16,7 @@ describe('a table of routes', () => {
   })
 
   it.each(['/v1/models/acme/large:ask', '/v1/models/large:nitro:ask', '/v1/models/acme%2Flarge:ask'])(
-    'finds %s by its folder and its end',
+    'finds %s by its prefix and its suffix',
     (path) => {
       expect(find('POST', path)).toBe(named)
     },

@@ -49,7 +49,7 @@ const ok: RouteHandler = (_request, response) => void response.end('fine')
 const GET = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n'
 
 describe('callers who are refused', () => {
-  it(verifies('A10', 'and do not close their end keep no connection: a bounded time to read why, and no more'), { timeout: 10_000 }, async () => {
+  it(verifies('A10', 'and do not close their end are disconnected after a bounded time to read the error'), { timeout: 10_000 }, async () => {
     const port = await start(ok, { headersTimeoutMs: 60_000 })
     const refused = [
       '\x00\r\n\r\n',
@@ -81,7 +81,7 @@ describe('callers who send slowly', () => {
     expect(caller.text()).toMatch(/^HTTP\/1\.1 408 [\s\S]*"error_type":"invalid_request"/)
   })
 
-  it(verifies('A1', 'a header a while, without end: 408 all the same'), async () => {
+  it(verifies('A1', 'a header now and then, without end: 408, too'), async () => {
     const caller = await dial(await start(ok, { headersTimeoutMs: 150 }), 'GET / HTTP/1.1\r\n')
     const drip = setInterval(() => caller.socket.write('x-a: b\r\n'), 20)
     await caller.closed
@@ -104,7 +104,7 @@ describe('callers who send slowly', () => {
     expect(caller.text()).toMatch(/^HTTP\/1\.1 408 /)
   })
 
-  it('a body whose caller leaves is given up at once: nobody waits for the rest', async () => {
+  it('a body whose caller leaves is given up at once', async () => {
     const read = Promise.withResolvers<unknown>()
     const port = await start((request) => void readBody(request, { limitBytes: 1_000 }).then(read.resolve, read.resolve))
     const caller = await dial(port, `${POST}{`)
@@ -127,14 +127,14 @@ describe('callers who read slowly', () => {
   it.each([
     ['an answer', GET],
     ['answers that pile up on one connection', GET.repeat(100)],
-  ])(verifies('D4', 'are cut when they read nothing of %s'), async (_name, bytes) => {
+  ])(verifies('D4', 'are disconnected when they read nothing of %s'), async (_name, bytes) => {
     const port = await start(large, { stallTimeoutMs: 60, minBytesPerSecond: 1e9 })
     const caller = await dial(port, bytes)
     caller.socket.pause()
     await expect.poll(() => connections(), { timeout: 5_000 }).toBe(0)
   })
 
-  it(verifies('D4', 'A2', 'are given time for what waits, as their line may be slow'), async () => {
+  it(verifies('D4', 'A2', 'get time for buffered data, because their line may be slow'), async () => {
     await dial(await start(large, { stallTimeoutMs: 60, minBytesPerSecond: 1e6 }), GET).then(({ socket }) => socket.pause())
     await new Promise((resolve) => setTimeout(resolve, 300))
     expect(await connections()).toBe(1)
@@ -149,19 +149,19 @@ describe('callers who read slowly', () => {
     expect(begun).toBe(1)
   })
 
-  it(verifies('A9', 'who pipeline without end are cut'), async () => {
+  it(verifies('A9', 'who pipeline without end are disconnected'), async () => {
     const caller = await dial(await start(() => undefined), GET.repeat(400))
     await caller.closed
   })
 
-  it('who read on are not', async () => {
+  it('who continue to read are not', async () => {
     const caller = await dial(await start(large, { stallTimeoutMs: 600 }), GET)
     let read = 0
     caller.socket.on('data', (chunk: Buffer) => (read += chunk.length))
     await expect.poll(() => read, { timeout: 5_000 }).toBeGreaterThan(16 * 1024 * 1024)
   })
 
-  it(verifies('A2', 'a stream whose caller stops reading is ended after its limit, and the handler hears of it'), async () => {
+  it(verifies('A2', 'a stream whose caller stops reading is ended after its limit, and the handler is notified'), async () => {
     const keepAlive = new KeepAlive()
     const port = await start((_request, response) => {
       const body = new SseBody(response, keepAlive, () => ({ 'content-type': 'text/event-stream' }), undefined, 100)
@@ -182,7 +182,7 @@ describe('callers who read slowly', () => {
 })
 
 describe('a stream that is silent', () => {
-  it(verifies('P40', 'carries comments from the start, every ten seconds, and none while words flow'), async () => {
+  it(verifies('P40', 'carries comments from the start, every ten seconds, and none while content flows'), async () => {
     let body: SseBody | undefined
     const port = await start(
       (_request, response) => void (body = new SseBody(response, new KeepAlive(), () => ({ 'content-type': 'text/event-stream' }))),
@@ -203,7 +203,7 @@ describe('a stream that is silent', () => {
 })
 
 describe('a connection nobody uses', () => {
-  it('is kept for as long as its callers are told, and closed then', async () => {
+  it('is kept for the announced keep-alive time, and closed then', async () => {
     const { text, closed } = await dial(await start(ok, { settings: () => ({ allowedOrigins: [], keepAliveTimeout: 1_000 }) }), GET)
     await expect.poll(text).toContain('fine')
     expect(text()).toMatch(/^keep-alive: timeout=1\r$/im)

@@ -118,7 +118,7 @@ describe('an event of many megabytes', () => {
 describe('keep-alives', () => {
   afterEach(() => void vi.useRealTimers())
 
-  it('go on for a stream that began where another ended, however often that one is let go', () => {
+  it('continue for a stream that began when another ended, even if that one is released again', () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
     const keepAlive = new KeepAlive()
     const written: string[] = []
@@ -159,7 +159,7 @@ describe('keep-alives', () => {
     ['an event', (body) => void body.write('data: 1\n\n')],
     ['a keep-alive', (body) => body.keepAlive(performance.now() + 60_000)],
     ['the end', (body) => body.end('data: 1\n\n')],
-  ])('or whatever is first decides the status, once: %s', (_what, first) => {
+  ])('and content decide the status once, whichever comes first: %s', (_what, first) => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const heads: unknown[] = []
     const answer = {

@@ -70,7 +70,7 @@ describe.each(FIXTURES)('$name', ({ importer, path }) => {
     expect(file.providers.length).toBeGreaterThan(0)
   })
 
-  it('loses nothing in silence: what is not spoken of makes a difference', () => {
+  it('loses nothing silently: every setting without a note changes the result', () => {
     const imported = read(importer, tree)
     const before = JSON.stringify(imported)
     const silent = [...valuesOf(tree)]
@@ -80,7 +80,7 @@ describe.each(FIXTURES)('$name', ({ importer, path }) => {
     expect(silent.map(([at, value]) => `${spelled(at)}: ${JSON.stringify(value)}`)).toEqual([])
   })
 
-  it('tells what nobody knows, wherever it stands', () => {
+  it('reports unknown settings at any place', () => {
     const mappings = [...valuesOf(tree)].filter(([, value]) => typeof value === 'object' && value !== null && !Array.isArray(value))
     const silent = mappings.filter(([at, value]) => {
       const planted = changed(tree, at, { ...(value as object), zz_planted: 'planted value' })
@@ -90,12 +90,12 @@ describe.each(FIXTURES)('$name', ({ importer, path }) => {
     expect(silent.map(([at]) => spelled(at))).toEqual([])
   })
 
-  it('stands anything in the place of anything', () => {
+  it('survives any value in any place', () => {
     for (const [at] of valuesOf(tree))
       for (const value of [null, [], {}, 'text', 7, [[]], { a: { b: 1 } }]) outcome(importer, changed(tree, at, value))
   })
 
-  it('says nothing in its notes that may be a secret', () => {
+  it('shows no possible secret in its notes', () => {
     const secrets = [...valuesOf(tree)].filter(([at]) => /key|token|secret|password|url/i.test(String(at.at(-1)))).map(([, value]) => value)
     const said = read(importer, tree)
       .notes.map(({ message }) => message)
@@ -105,7 +105,7 @@ describe.each(FIXTURES)('$name', ({ importer, path }) => {
 })
 
 describe.each(IMPORTERS.map((importer) => [importer.title, importer] as const))('%s', (_, importer) => {
-  it.each([[undefined], [null], ['text'], [[]], [{}], [{ anything: 1 }]])('refuses what is none of its files: %j', (tree) => {
+  it.each([[undefined], [null], ['text'], [[]], [{}], [{ anything: 1 }]])('refuses files of other formats: %j', (tree) => {
     expect(() => read(importer, tree)).toThrow(importer.title)
   })
 })

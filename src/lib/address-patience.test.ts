@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { finding, ONE_WORKS } from '../testing/lookups.ts'
 import { waitForAddresses } from './address-patience.ts'
 
-it('an address that answers while this process is busy is not given up for one where nobody is', async () => {
+it('an address that answers while this process is busy is not given up for one that does not answer', async () => {
   const before = getDefaultAutoSelectFamilyAttemptTimeout()
   onTestFinished(() => setDefaultAutoSelectFamilyAttemptTimeout(before))
   waitForAddresses()

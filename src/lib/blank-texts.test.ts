@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { threadTime } from '../testing/thread-time.ts'
 import { blankTexts } from './blank-texts.ts'
 
-it('leaves nothing of a text that begins like another, in whatever order they are given', () => {
+it('removes a secret that begins like another completely, in whatever order they are given', () => {
   for (const hidden of [
     ['token-1', 'token-1-long'],
     ['token-1-long', 'token-1'],
@@ -10,12 +10,12 @@ it('leaves nothing of a text that begins like another, in whatever order they ar
     expect(blankTexts('a token-1-long and a token-1', hidden)).toBe('a [redacted] and a [redacted]')
 })
 
-it('leaves a text as it is in which nothing is hidden', () => {
+it('leaves a text without secrets unchanged', () => {
   expect(blankTexts('nothing $& here', [])).toBe('nothing $& here')
   expect(blankTexts('nothing here', ['else'])).toBe('nothing here')
 })
 
-it('takes no longer for a text and a secret that were made to take long: who calls a server of his own brings both', () => {
+it('takes linear time for any text and secret, because a caller’s own server can choose both', () => {
   const secret = `${'a'.repeat(2_000)}b${'a'.repeat(1_999)}`
   const text = `${'a'.repeat(3_000_000)}${secret}`
   const began = threadTime()

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { closeInOrder } from './close-in-order.ts'
 
-it('closes one after the other, and goes on after what hangs or fails', async () => {
+it('closes one after the other, and continues after a step that hangs or fails', async () => {
   const closed: string[] = []
   const problems: string[] = []
   const step = (name: string, close: () => Promise<unknown> = () => Promise.resolve()) => ({

@@ -74,7 +74,7 @@ describe('the first of several addresses', () => {
     expect(results).toMatchObject([[{ message: 'ECONNREFUSED', code: 'ECONNREFUSED' }]])
   })
 
-  it('is nobody where all was ended, and an error where there is no address', () => {
+  it('is none where the connection was aborted, and an error where there is no address', () => {
     const { results, stop, open } = race([v4(1), v6(1)])
     stop()
     vi.advanceTimersByTime(5_000)

@@ -25,10 +25,10 @@ describe('text of bytes', () => {
     ['<?xml version="1.0" encoding="UTF-16"?>', 'utf8', undefined],
     ['<?xml version="1.0" encoding="klingon"?>', 'utf8', undefined],
     ['<p><?xml version="1.0" encoding="latin1"?>', 'utf8', undefined],
-  ] as const)('that begins with %s is read by it where nobody says otherwise', (head, written, charset) => {
+  ] as const)('that begins with %s is decoded by it unless a charset is given', (head, written, charset) => {
     expect(decodeText(Buffer.from(`${head}<a>Größe</a>`, written), charset)).toBe(`${head}<a>Größe</a>`)
   })
-  it('that are damaged, or cut in the middle of a letter, stay what they are', () => {
+  it('that are damaged, or cut in the middle of a character, get replacement characters', () => {
     expect(decodeText(Buffer.concat([Buffer.from('Größe '), Buffer.from([0xff])]))).toBe('Größe \ufffd')
     expect(decodeText(Buffer.from('Größe ü').subarray(0, -1))).toBe('Größe \ufffd')
   })

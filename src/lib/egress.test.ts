@@ -23,7 +23,7 @@ describe('isMetadataAddress', () => {
     (host) => expect(isMetadataAddress(host)).toBe(true),
   )
   it.each(['127.0.0.1', '10.0.0.1', '100.64.0.1', '8.8.8.8', '203.0.113.1', '[::1]', '[fd12::1]', '[::ffff:a00:1]', 'gpu', 'metadata.example'])(
-    '%s is none: the operator may mean it',
+    '%s is not one: the operator may allow it',
     (host) => expect(isMetadataAddress(host)).toBe(false),
   )
 })
@@ -232,7 +232,7 @@ describe('a connection', () => {
   it.each([
     [false, 'refused'],
     [true, undefined],
-  ])('is held to what its peer is (private allowed: %s)', async (allowPrivate, kind) => {
+  ])('is checked by the address of its peer (private allowed: %s)', async (allowPrivate, kind) => {
     const connector = createCheckedConnector({}, { allowPrivate, allowHttp: false, extraPorts: [] })
     const target = { hostname: '127.0.0.1', host: `127.0.0.1:${port}`, port: String(port), protocol: 'http:' }
     const failure = await new Promise((resolve) => connector(target, (error, socket) => (socket?.destroy(), resolve(error))))
@@ -366,7 +366,7 @@ describe('an answer read while it comes', () => {
     await expect(drain(body)).rejects.toMatchObject({ kind: 'aborted' })
   })
 
-  it('is held to the same rules', async () => {
+  it('obeys the same rules', async () => {
     await expect(egress({ allowPrivate: false }).open({ method: 'GET', url: `http://127.0.0.1:${port}/` })).rejects.toMatchObject({ kind: 'refused' })
     expect(seen).toHaveLength(0)
     expect(await from('redirect')).toMatchObject({ status: 302 })

@@ -83,7 +83,7 @@ describe('connections', () => {
     await vi.waitFor(() => expect([a.open.size, b.open.size, c.open.size]).toEqual([1, 0, 1]))
   })
 
-  it('to an origin nobody calls any more are closed, after what is under way', async () => {
+  it('to an origin that is no longer used are closed, after their requests', async () => {
     let now = 0
     const [a, b] = [await counting(), await counting()]
     const call = caller({ forgetAfterMs: 1_000, now: () => now })
@@ -188,7 +188,7 @@ describe('createHttpClient', () => {
   it.each([
     ['broken HTTP', 'this is no length of a chunk\r\n'],
     ['a length that is none', '5\r\nhel'],
-  ])('tells what came before %s in the same packet, and then of that', async (_what, rest) => {
+  ])('gives the data before %s in the same packet, and then the failure', async (_what, rest) => {
     const server = createTcpServer((socket) =>
       socket.once('data', () => socket.end(`HTTP/1.1 429 Too Many\r\nretry-after: 7\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhi\r\n${rest}`)),
     ).listen(0, '127.0.0.1')
@@ -203,7 +203,7 @@ describe('createHttpClient', () => {
     await expect(left()).rejects.toBeInstanceOf(HttpFailure)
   })
 
-  it('gives what it had before it was cancelled to who waits for it, and then ends', async () => {
+  it('gives buffered data to a waiting reader when it is cancelled, and then ends', async () => {
     const url = await serve((_request, response) => void response.writeHead(200).write('early'))
     const exchange = send(url)
     await exchange.head
@@ -247,7 +247,7 @@ describe('createHttpClient', () => {
     expect(await text(exchange)).toBe('squeezed')
   })
 
-  it.each(['gzip, gzip', 'compress', 'constructor'])('says so where the compression %j cannot be undone', async (encoding) => {
+  it.each(['gzip, gzip', 'compress', 'constructor'])('reports that the compression %j cannot be decoded', async (encoding) => {
     const url = await serve((_request, response) => response.writeHead(500, { 'content-encoding': encoding }).end('squeezed'))
     const exchange = send(url)
     expect((await exchange.head).status).toBe(500)

@@ -217,11 +217,11 @@ describe(verifies('B1', 'JSON within a text'), () => {
     expect(nestsTooDeep(text)).toBe(false)
   })
 
-  it('that is none throws what a parser throws', () => {
+  it('that is invalid throws like a parser', () => {
     expect(() => parseJsonText('{"a"')).toThrow(SyntaxError)
   })
 
-  it('is followed over several pieces', () => {
+  it('is tracked over several pieces', () => {
     const lines = Array.from({ length: 10 }, () => '{"a": ["]]]"')
     expect(lines.reduce((depth, line) => depthBehind(line, depth), 0)).toBe(20)
     expect(depthBehind(']}]}', 3)).toBe(0)

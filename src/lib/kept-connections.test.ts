@@ -20,7 +20,7 @@ async function text(exchange: Exchange): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-describe('connections that were kept', () => {
+describe('kept-alive connections', () => {
   /** A server that can forget its connections and then handles whatever arrives over them with `how`. */
   async function forgetful(how: (socket: Socket) => unknown) {
     const forgotten = new WeakSet<Socket>()
@@ -55,7 +55,7 @@ describe('connections that were kept', () => {
   it.each<[string, (socket: Socket) => unknown]>([
     ['reset', (socket) => socket.resetAndDestroy()],
     ['closed', (socket) => socket.end()],
-  ])('and turn out to be dead (%s) fail no request, however many they are', async (_how, how) => {
+  ])('that turn out to be dead (%s) fail no request, however many they are', async (_how, how) => {
     const { url, forget } = await forgetful(how)
     const call = caller()
     const rush = (): Promise<string[]> => Promise.all(Array.from({ length: 12 }, () => text(call(url))))
@@ -90,7 +90,7 @@ describe('connections that were kept', () => {
     expect(asked()).toBe(2)
   })
 
-  it('and turn out to be dead under a request nobody wants any more are not replaced', async () => {
+  it('that turn out to be dead under an aborted request are not replaced', async () => {
     const { url, forget, asked } = await forgetful((socket) => setTimeout(() => socket.resetAndDestroy(), 60))
     const call = caller()
     expect(await text(call(url))).toBe('ok')

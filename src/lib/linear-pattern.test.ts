@@ -43,7 +43,7 @@ describe('a linear pattern', () => {
     '(?i)(?:api|secret)[_-]?key\\s{0,8}[:=]\\s{0,8}["\']?[A-Za-z0-9/+]{20,128}',
     '-----BEGIN [A-Z ]+KEY-----[\\s\\S]+?-----END',
     Array.from({ length: 40 }, (_, n) => `codename${n}`).join('|'),
-  ])('accepts what people use: %s', (source) => {
+  ])('accepts common patterns: %s', (source) => {
     expect(() => compileLinearPattern(source)).not.toThrow()
   })
 
@@ -77,7 +77,7 @@ describe('a linear pattern', () => {
     expect(() => compileLinearPattern(source)).not.toThrow()
   })
 
-  it('is not stalled by what stalls others', () => {
+  it('takes linear time where backtracking engines take exponential time', () => {
     const pattern = compileLinearPattern('(a+)+$')
     expect(pattern.test(`${'a'.repeat(50_000)}!`)).toBe(false)
   })
@@ -97,7 +97,7 @@ describe('a search of a long text', () => {
     [/\B[a-z]{1,100}\B/g, 'wordwords '],
     [/^[a-z ]{1,200}/g, 'the beginning is there once '],
     [/[a-z ]{1,200}$/g, 'the end, too. and once '],
-  ])('finds with %s what one look would find', (source, text) => {
+  ])('finds with %s what a single pass would find', (source, text) => {
     const long = text.repeat(Math.ceil(40_000 / text.length))
     expect(search(source.source, long)).toEqual(inOneLook(source, long))
   })
@@ -107,7 +107,7 @@ describe('a search of a long text', () => {
     expect(search('a{490}', text)).toEqual([{ start: place, end: place + 490 }])
   })
 
-  it('takes each match whole where it is no longer than what two looks share', () => {
+  it('finds each match completely where it is not longer than the overlap of two passes', () => {
     const key = `BEGIN${'k'.repeat(4_000)}END`
     const text = Array.from({ length: 40 }, (_, n) => `${' '.repeat(n * 37)}${key}`).join('')
     expect(search('BEGIN[a-z]+END', text).map(({ start, end }) => text.slice(start, end))).toEqual(Array.from({ length: 40 }, () => key))

@@ -27,7 +27,7 @@ describe('LiveMap', () => {
     )
   })
 
-  it('may lose what is being looked through', () => {
+  it('may be changed during iteration', () => {
     const map = new LiveMap<number, { readonly value: number }>()
     for (const n of [1, 2, 3, 4]) map.set(n, boxed(n))
     const seen: number[] = []
@@ -41,7 +41,7 @@ describe('LiveMap', () => {
   })
 
   // In a separate process, so that only this test causes its collections.
-  it('keeps nothing of what left it, in young collections either', () => {
+  it('keeps no reference to removed entries, for minor garbage collections either', () => {
     const script = `
       import { getHeapSpaceStatistics } from 'node:v8'
       import { LiveMap } from ${JSON.stringify(new URL('live-map.ts', import.meta.url).href)}
@@ -66,7 +66,7 @@ describe('LiveMap', () => {
 })
 
 describe('LiveSet', () => {
-  it('gives each thing a place, and the same thing may come twice', () => {
+  it('gives each value a place, and the same value may be added twice', () => {
     const set = new LiveSet<{ readonly value: number }>()
     const thing = boxed(1)
     const first = set.add(thing)
@@ -90,7 +90,7 @@ describe('LiveSet', () => {
     expect(set.size).toBe(2)
   })
 
-  it('does not take a place from whoever has it now', () => {
+  it('does not release a place that another value has now', () => {
     const set = new LiveSet<{ readonly value: number }>()
     const [gone, here] = [boxed(1), boxed(2)]
     const place = set.add(gone)

@@ -22,7 +22,7 @@ describe('a look-up', () => {
   const ask = (lookup: ReturnType<typeof createLookup>, host: string, family = 0): Promise<unknown> =>
     new Promise((resolve, reject) => lookup(host, { all: true, family }, (error, addresses) => (error === null ? resolve(addresses) : reject(error))))
 
-  it('serves all who ask for the same name while it is under way', async () => {
+  it('serves all requests for the same name while it is in progress', async () => {
     const { lookUp, hosts, found } = createLibrary()
     const lookup = createLookup(lookUp)
     const all = [ask(lookup, 'a.example'), ask(lookup, 'a.example'), ask(lookup, 'b.example'), ask(lookup, 'a.example')]
@@ -33,7 +33,7 @@ describe('a look-up', () => {
     expect(await Promise.all(all)).toEqual([a, a, b, a])
   })
 
-  it('is made anew once it is over, and where something else is asked of the name', async () => {
+  it('is repeated once it is over, and with other options', async () => {
     const { lookUp, hosts, failed, found } = createLibrary()
     const lookup = createLookup(lookUp)
     const first = [ask(lookup, 'a.example'), ask(lookup, 'a.example')]
@@ -47,7 +47,7 @@ describe('a look-up', () => {
     void other
   })
 
-  it('leaves nobody waiting for a name that cannot be looked up at all', async () => {
+  it('fails at once for a name that cannot be looked up at all', async () => {
     const lookup = createLookup()
     // Node throws at once for such a name. The second caller must not wait for the first.
     for (const _ of [1, 2]) await expect(ask(lookup, 'a\0b')).rejects.toMatchObject({ code: 'ERR_INVALID_ARG_VALUE' })
@@ -60,8 +60,8 @@ describe('a look-up', () => {
   })
 })
 
-describe('sockets that look names up by themselves', () => {
-  it('look one up once at a time, however many there are: a silent name server has one thread of them', async () => {
+describe('sockets that look up names themselves', () => {
+  it('look up a name once at a time, so that a silent name server blocks one thread only', async () => {
     const { lookup } = dns
     onTestFinished(() => void Object.assign(dns, { lookup }))
     const { lookUp, hosts, failed } = createLibrary()
@@ -76,7 +76,7 @@ describe('sockets that look names up by themselves', () => {
     for (const end of ends) expect(await end).toMatchObject({ code: 'ENOTFOUND' })
   })
 
-  it('are found as before in every other way of asking', async () => {
+  it('work as before with every other option', async () => {
     const node = { lookup: dns.lookup }
     shareLookups(node)
     expect(await promisify(node.lookup)('127.0.0.1')).toEqual({ address: '127.0.0.1', family: 4 })
@@ -90,7 +90,7 @@ describe('sockets that look names up by themselves', () => {
 describe('look-ups of names that callers choose', () => {
   const turns = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-  it('are under way a few at a time, in the order they came', async () => {
+  it('run a few at a time, in their order', async () => {
     const { lookUp, hosts, found, failed } = createLibrary()
     const lookup = createBoundedLookup({ most: 2, waiting: 10, limitMs: 10_000 }, lookUp)
     const all = ['a', 'b', 'c', 'd', 'a'].map((host) => lookup(host))
@@ -109,7 +109,7 @@ describe('look-ups of names that callers choose', () => {
     expect(hosts()).toEqual(['a', 'b', 'c', 'd'])
   })
 
-  it('are as few at a time after a rush, and each is made anew', async () => {
+  it('run as few at a time after a burst, and each is made again', async () => {
     const { lookUp, hosts, found } = createLibrary()
     const lookup = createBoundedLookup({ most: 1, waiting: 10, limitMs: 10_000 }, lookUp)
     for (const rush of [
@@ -127,7 +127,7 @@ describe('look-ups of names that callers choose', () => {
     }
   })
 
-  it('wait for a time, a number of them, and are not made for those who have gone', async () => {
+  it('wait for a bounded time, in a bounded number, and are skipped for callers who have gone', async () => {
     const { lookUp, hosts, found } = createLibrary()
     const lookup = createBoundedLookup({ most: 1, waiting: 1, limitMs: 20 }, lookUp)
     const first = lookup('silent')
@@ -144,7 +144,7 @@ describe('look-ups of names that callers choose', () => {
     expect(await later).toEqual([{ address: '192.0.2.9', family: 4 }])
   })
 
-  it('leave room for another when they fail at once', async () => {
+  it('release their place when they fail at once', async () => {
     const lookup = createBoundedLookup({ most: 1, waiting: 1, limitMs: 10_000 }, () => {
       throw new TypeError('no such name')
     })
@@ -159,6 +159,6 @@ it.each([
   ['1', 1],
   ['nonsense', 2],
   ['100000', 512],
-])('of a pool of %s threads %i look names up', (size, threads) => {
+])('of a pool of %s threads %i are used for lookups', (size, threads) => {
   expect(lookupThreads(size)).toBe(threads)
 })

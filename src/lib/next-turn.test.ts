@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { nextTurn } from './next-turn.ts'
 
-it('lets one of all who wait go on per round of the event loop, in their order', async () => {
+it('one of all waiting callers continues per turn of the event loop, in order', async () => {
   const log: string[] = []
   const work = async (name: string): Promise<void> => {
     for (let i = 0; i < 2; i++) {

@@ -28,7 +28,7 @@ const SCRIPT = `
     process.exit()
   })`
 
-it.runIf(process.platform === 'linux')('a process without a file left says so of itself, and goes on when it has some', async () => {
+it.runIf(process.platform === 'linux')('a process without free file descriptors reports its own failure, and recovers', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'no-files-'))
   try {
     writeFileSync(join(folder, 'ask.mjs'), SCRIPT)

@@ -12,7 +12,7 @@ const read = (text: string): number | undefined => {
   return openFilesLimit(path)
 }
 
-it('is the soft limit the system states', () => {
+it('the limit of open files is the soft limit of the system', () => {
   expect(
     read(
       'Limit  Soft Limit  Hard Limit  Units\nMax processes  7  8  processes\nMax open files            1024                 4096                 files\n',
@@ -20,7 +20,7 @@ it('is the soft limit the system states', () => {
   ).toBe(1024)
 })
 
-it('is unknown where there is none, or nobody says', () => {
+it('the limit of open files is unknown where there is none, or the system does not state it', () => {
   expect(read('Max open files            unlimited            unlimited            files\n')).toBeUndefined()
   expect(openFilesLimit(join(folder, 'missing'))).toBeUndefined()
 })

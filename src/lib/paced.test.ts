@@ -4,7 +4,7 @@ import { paced } from './paced.ts'
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
 afterEach(() => void vi.useRealTimers())
 
-it('does at once what was not done a moment ago, and once more for all that was asked meanwhile', () => {
+it('runs at once if the last run is long enough ago, and once more for all requests in between', () => {
   const done: number[] = []
   const begun = performance.now()
   const work = paced(() => done.push(performance.now() - begun), 500)

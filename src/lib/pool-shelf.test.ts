@@ -53,7 +53,7 @@ describe('a pool', () => {
     await allClosed()
   }
 
-  it('that a rush made large gives way to a small one when the rush is over', async () => {
+  it('that a burst made large is replaced by a small one when the burst is over', async () => {
     const large = take()
     await rush(40)
     now = MINUTE - 1
@@ -83,7 +83,7 @@ describe('a pool', () => {
     await other.destroy()
   })
 
-  it('that gives way finishes what it has begun', async () => {
+  it('that is replaced finishes its requests', async () => {
     await rush(40)
     const large = take()
     const [late] = await ask(1)

@@ -11,7 +11,7 @@ function way(env: Environment, address: string): string {
 }
 
 describe('the proxies of an environment', () => {
-  it('are none where none is named', () => {
+  it('are none by default', () => {
     expect(readProxies({})).toBeUndefined()
     expect(readProxies({ HTTPS_PROXY: ' ', http_proxy: '', NO_PROXY: '*' })).toBeUndefined()
   })
@@ -45,7 +45,7 @@ describe('the proxies of an environment', () => {
   })
 
   it.each(['socks5://user:hidden@proxy.test:1080', 'http://user:hidden@', 'http://user:hidden%zz@proxy.test:1'])(
-    'that nobody can use are refused by name: %s',
+    'that are unusable are refused by the name of their variable: %s',
     (value) => {
       let error: unknown
       try {
@@ -59,9 +59,9 @@ describe('the proxies of an environment', () => {
   )
 })
 
-describe('what is reached straight', () => {
+describe('targets that bypass the proxy', () => {
   it.each(['https://localhost:8080', 'http://a.localhost', 'https://127.0.0.1:1', 'https://127.9.9.9', 'https://[::1]:4318', 'https://LOCALHOST.'])(
-    'is this machine, whatever the variables say: %s',
+    'include this machine, whatever the variables say: %s',
     (address) => expect(way({ ALL_PROXY: 'http://proxy.test:1' }, address)).toBe('straight'),
   )
 

@@ -19,13 +19,13 @@ it('uses every byte there is', () => {
   expect(Math.max(...counts)).toBeLessThan(900)
 })
 
-it('gives what its owner may keep: later ones do not change it', () => {
+it('gives bytes that later calls do not change', () => {
   const first = fewRandomBytes(12)
   const before = first.toString('hex')
   for (let i = 0; i < 1_000; i++) fewRandomBytes(12)
   expect(first.toString('hex')).toBe(before)
 })
 
-it('refuses to be a source of many', () => {
+it('refuses requests for many bytes', () => {
   expect(() => fewRandomBytes(257)).toThrow(RangeError)
 })

@@ -7,6 +7,6 @@ it.each([
   [new Error('the same', { cause: new Error('the same') }), 'the same'],
   [new Error('of no error', { cause: { code: 1 } }), 'of no error'],
   ['a word', 'a word'],
-])('says %s with why', (error, text) => {
+])('describes %s with its cause', (error, text) => {
   expect(said(error)).toBe(text)
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parseSentinelUrl } from './sentinel-url.ts'
 
 describe('a URL that names sentinels', () => {
-  it('names all of them, and what they call the master', () => {
+  it('names all of them, and their name of the master', () => {
     expect(parseSentinelUrl('redis+sentinel://a.example:26380,b.example,[2001:db8::1]:5000/main')).toEqual({
       sentinels: [
         { host: 'a.example', port: 26380 },
@@ -15,7 +15,7 @@ describe('a URL that names sentinels', () => {
     })
   })
 
-  it('has credentials of the master before the hosts and those of the sentinels behind', () => {
+  it('has credentials of the master before the hosts and those of the sentinels as parameters', () => {
     const url = 'valkeys+sentinel://box:p%40ss:word@s/main/3?sentinel_username=watch&sentinel_password=o%26k'
     expect(parseSentinelUrl(url)).toEqual({
       sentinels: [{ host: 's', port: 26379 }],
@@ -41,5 +41,5 @@ describe('a URL that names sentinels', () => {
     'redis+sentinel://s/main/0/1',
     'redis+sentinel://s/main?role=slave',
     'postgres+sentinel://s/main',
-  ])('is none: %s', (url) => expect(parseSentinelUrl(url)).toBeUndefined())
+  ])('is refused: %s', (url) => expect(parseSentinelUrl(url)).toBeUndefined())
 })

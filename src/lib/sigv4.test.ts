@@ -73,7 +73,7 @@ describe('a signature', () => {
     )
   })
 
-  it('leaves what it was given alone', () => {
+  it('does not change its input', () => {
     const given = Object.freeze(request('https://example.amazonaws.com/', { headers: Object.freeze({ a: 'b' }) }))
     expect(signAws(given, KEYS, SCOPE, NOW)).toMatchObject({ url: given.url, body: '', headers: { a: 'b' } })
   })

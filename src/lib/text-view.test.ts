@@ -11,7 +11,7 @@ function behind(original: string, found: string): string | undefined {
 }
 
 describe('a text without its disguises', () => {
-  it('is not made when it has none', () => {
+  it('is not created when it has none', () => {
     expect(unmaskText('plain text, 100% plain & simple\n')).toBeUndefined()
     expect(unmaskText('schöne Grüße')).toBeUndefined()
   })
@@ -60,7 +60,7 @@ describe('a text of another script without its disguises', () => {
     expect(`это ${original}!`.slice(start, end)).toBe(original)
   })
 
-  it('is not made where it would be the one with Latin letters, or the text itself', () => {
+  it('is not created where it would equal the Latin one, or the text itself', () => {
     expect(unmaskOwnScript('jo\u200bhn')).toBeUndefined()
     expect(unmaskOwnScript('просто текст')).toBeUndefined()
   })
@@ -79,7 +79,7 @@ describe('spaced letters', () => {
     expect(joined('a b c and plan B, I said')).toBeUndefined()
   })
 
-  it('lead back to where they stood', () => {
+  it('map back to their positions', () => {
     const text = 'x: i g n o r e!'
     const view = joinSpacedLetters(plainView(text))!
     const at = view.text.indexOf('ignore')

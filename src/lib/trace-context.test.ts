@@ -4,7 +4,7 @@ import { readTraceParent, writeTraceParent } from './trace-context.ts'
 const traceId = '0af7651916cd43dd8448eb211c80319c'
 const spanId = 'b7ad6b7169203331'
 
-describe('where a request stands in a trace', () => {
+describe('the trace context of a request', () => {
   it('is read from the header of W3C Trace Context, of later versions as well', () => {
     expect(readTraceParent(`00-${traceId}-${spanId}-01`)).toEqual({ traceId, spanId })
     expect(readTraceParent(`00-${traceId}-${spanId}-03`)).toEqual({ traceId, spanId })
@@ -24,5 +24,5 @@ describe('where a request stands in a trace', () => {
     ['capitals', `00-${traceId.toUpperCase()}-${spanId}-01`],
     ['another form', `${traceId}-${spanId}`],
     ['nothing', ''],
-  ])('is none: %s', (_what, header) => expect(readTraceParent(header)).toBeUndefined())
+  ])('is not read from %s', (_what, header) => expect(readTraceParent(header)).toBeUndefined())
 })

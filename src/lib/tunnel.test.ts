@@ -134,7 +134,7 @@ describe('an address of a user, behind a proxy', () => {
     expect(asked).toMatchObject([{ authority: 'provider.test:8443' }])
   })
 
-  it('is trusted no more than without one: the certificate is held against its own name', async () => {
+  it('is trusted no more than without one: the certificate has to match its own name', async () => {
     const { port } = await proxy({ leadsTo: await serve(true) })
     await expect(fetchThrough('https://other.test/', port)).rejects.toMatchObject({ kind: 'connect' })
   })
@@ -143,7 +143,7 @@ describe('an address of a user, behind a proxy', () => {
     ['leads to the private network', 'https://inner.example/', '10.1.2.3', {}],
     ['leads to metadata of a cloud', 'https://meta.example/', '169.254.169.254', { allowPrivate: true }],
     ['leads to the public network without TLS', 'http://plain.example/', '8.8.8.8', {}],
-  ])('is refused unasked where its name %s', async (_, url, address, more) => {
+  ])('is refused without a lookup where its name %s', async (_, url, address, more) => {
     const { port, asked } = await proxy({ leadsTo: await serve(true) })
     await expect(fetchThrough(url, port, { resolver: async () => [{ address, family: 4 }], ...more })).rejects.toMatchObject({ kind: 'refused' })
     expect(asked).toEqual([])
@@ -170,13 +170,13 @@ describe('an address of a user, behind a proxy', () => {
     expect(asked.map(({ authority }) => authority)).toEqual(['collector.internal:4318', 'pages.example:80'])
   })
 
-  it('is not waited for while a name server that knows nothing says nothing', async () => {
+  it('does not wait for a silent name server', async () => {
     const { port } = await proxy({ leadsTo: await serve(true) })
     const { status } = await fetchThrough('https://provider.test/', port, { resolver: () => new Promise(() => undefined) })
     expect(status).toBe(200)
   })
 
-  it('says that the proxy is in the way', async () => {
+  it('reports that the proxy refused', async () => {
     const { port } = await proxy({ status: 403 })
     await expect(fetchThrough('https://provider.test/', port)).rejects.toMatchObject({
       kind: 'connect',

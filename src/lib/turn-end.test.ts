@@ -17,7 +17,7 @@ describe('the end of a turn', () => {
     expect(order).toEqual(['microtask', 'tick', 'first', 'second'])
   })
 
-  it('lets all go on before any of them goes further', async () => {
+  it('resumes all waiting callers before any of them takes a further step', async () => {
     const steps: string[] = []
     const call = async (name: string): Promise<void> => {
       await new Promise<void>(atTurnEnd)
@@ -44,7 +44,7 @@ describe('the end of a turn', () => {
     expect(steps.filter((n) => n > 0)).toEqual(Array.from({ length: 100 }, (_, n) => n + 1))
   })
 
-  it('comes for all, whatever one of them throws', async () => {
+  it('resumes all callers, whatever one of them throws', async () => {
     const thrown: unknown[] = []
     const listeners = process.listeners('uncaughtException')
     process.removeAllListeners('uncaughtException')
@@ -60,7 +60,7 @@ describe('the end of a turn', () => {
     expect([order, thrown]).toEqual([['second'], [new Error('mine')]])
   })
 
-  it('is another one for what is put off at the end of a turn', async () => {
+  it('is the next one for work that is deferred at the end of a turn', async () => {
     const order: string[] = []
     atTurnEnd(() => {
       order.push('one')

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { withinTime } from './within-time.ts'
 
 describe('work with a limit', () => {
-  it('gives what it gives', () => {
+  it('returns its result', () => {
     expect(withinTime(1_000, () => ({ a: 1 }))).toEqual({ a: 1 })
   })
-  it('fails as it fails', () => {
+  it('throws its error', () => {
     const failure = new RangeError('too deep')
     const fail = (): never => {
       throw failure
@@ -21,7 +21,7 @@ describe('work with a limit', () => {
     expect(performance.now() - started).toBeLessThan(1_000)
     expect(withinTime(1_000, () => 'well')).toBe('well')
   })
-  it('cannot keep itself from being stopped', () => {
+  it('cannot catch its own timeout', () => {
     const stubborn = (): never => {
       for (;;) {
         try {

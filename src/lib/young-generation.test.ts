@@ -39,7 +39,7 @@ function fakeCollector(startMb: number) {
 const OPTIONS = { heldBytes: 16 * MB, busyPerSecond: 5, busySeconds: 2 }
 
 describe('the young generation', () => {
-  it('does not grow while the process starts, then towards what it is held at', () => {
+  it('does not grow while the process starts, then grows up to its limit', () => {
     const fake = fakeCollector(1)
     holdYoungGeneration(fake.collector, OPTIONS)
     expect(fake.factors).toEqual([1])
@@ -48,7 +48,7 @@ describe('the young generation', () => {
     expect(fake.sizeMb).toBe(8)
   })
 
-  it.each([1, 2, 3, 4, 8, 16])('never grows beyond it from %d MB, when two collections come before their news', (startMb) => {
+  it.each([1, 2, 3, 4, 8, 16])('never grows beyond the limit from %d MB, when two collections happen before they are reported', (startMb) => {
     const fake = fakeCollector(startMb)
     holdYoungGeneration(fake.collector, OPTIONS)
     for (const atMs of [10, 2_000, 4_000, 6_000]) {
@@ -65,7 +65,7 @@ describe('the young generation', () => {
     expect(fake.factors).toEqual([1])
   })
 
-  it('stays held through a burst', () => {
+  it('stays limited through a burst', () => {
     const fake = fakeCollector(16)
     holdYoungGeneration(fake.collector, OPTIONS)
     for (let i = 0; i < 50; i++) fake.collect(1_000 + i)
@@ -75,7 +75,7 @@ describe('the young generation', () => {
     expect(fake.watched).toBe(true)
   })
 
-  it('is let go under sustained load, and no longer watched', () => {
+  it('is released under sustained load, and no longer watched', () => {
     const fake = fakeCollector(16)
     holdYoungGeneration(fake.collector, OPTIONS)
     for (const second of [1, 2, 3]) for (let i = 0; i < 5; i++) fake.collect(second * 1_000 + i)

@@ -44,7 +44,7 @@ describe('under pressure', () => {
   const room = new BodyRoom({ limits: () => ({ enabled: true, memoryShare: 1 }), memoryLeft: () => Infinity })
   const holdBody = (): BodyHold => new BodyHold(room)
 
-  it('a large body of a caller with an inference key has to fit into the memory that is left, as on the way to a model', async () => {
+  it('a large body of a caller with an inference key has to fit into the free memory, as for calls to models', async () => {
     const admission = new Admission(
       () => ({ enabled: true, eventLoopDelayMs: 1_000, memoryShare: 0.9, calls: 10 }),
       () => 0,
@@ -69,7 +69,7 @@ describe('under pressure', () => {
     await small.close()
   })
 
-  it('whoever calls with an inference key is let in as on the way to a model, and who manages always', async () => {
+  it('callers with an inference key are admitted like calls to models, and management keys always', async () => {
     let kind: ApiKey['kind'] = 'inference'
     const under: string[] = []
     let isFull = false
@@ -136,7 +136,7 @@ describe('under pressure', () => {
 })
 
 describe('many requests of one workspace', () => {
-  it('wait for each other and hold nobody else up; what asks others than the database takes no part in it', async () => {
+  it('wait for each other and delay no other workspace; routes that do not use the database do not queue', async () => {
     let workspaceId = 'w'
     let running = 0
     const end = Promise.withResolvers<void>()
@@ -180,19 +180,19 @@ it('an address that cannot be read is refused with the id of the request, as eve
   expect([statusCode, headers['x-request-id']]).toEqual([400, 'r'])
 })
 
-describe('a body that is announced as JSON and empty', () => {
+describe('an empty body with the content type JSON', () => {
   it('is no body: clients name the type with every request', async () => {
     expect(await call('DELETE', '/things/1', '')).toMatchObject({ status: 200, answer: { deleted: true } })
     expect(await call('POST', '/things/1/pause', '')).toMatchObject({ status: 200, answer: { got: 'nothing' } })
   })
 
-  it('is missed where there must be one, like none at all', async () => {
+  it('is an error where a body is required, as if there were none', async () => {
     const refusal = await call('POST', '/things', '')
     expect(refusal).toMatchObject({ status: 400 })
     expect(refusal).toEqual(await call('POST', '/things'))
   })
 
-  it('is another matter than one that is no JSON', async () => {
+  it('is distinguished from one that is not JSON', async () => {
     expect(await call('DELETE', '/things/1', '{')).toMatchObject({ status: 400 })
   })
 })
@@ -202,7 +202,7 @@ describe('a body', () => {
     ['nests deeper than 256 levels', `{"name":${'['.repeat(400)}${']'.repeat(400)}}`, 'nested more than 256 deep'],
     ['has the key __proto__', '{"name":"a","__proto__":{}}', 'the key "__proto__" is not accepted'],
     ['ends too early', '{"name":', 'The body is not valid JSON'],
-  ])('that %s is refused as on the way to a model', async (_what, sent, reason) => {
+  ])('that %s is refused as for calls to models', async (_what, sent, reason) => {
     const { status, message } = await call('POST', '/things', sent)
     expect(status).toBe(400)
     expect(message).toContain(reason)
@@ -261,13 +261,13 @@ describe('the character U+0000, which no database column of text takes', () => {
     expect(await call('POST', '/things', deep('"\\u0000"'))).toMatchObject({ status: 400 })
   })
 
-  it('never is a fault of ours', () => {
+  it('never is an error of the gateway', () => {
     expect(bugs).toEqual([])
   })
 })
 
 describe('a path that does not exist', () => {
-  it.each(['/v1/responses', '/responses/', '/api/responses?x=1', '/api/v1/responses/responses'])('%s hears where models are asked', async (url) => {
+  it.each(['/v1/responses', '/responses/', '/api/responses?x=1', '/api/v1/responses/responses'])('%s gets a hint at the call routes', async (url) => {
     expect((await call('POST', url, '{}')).message).toMatch(/^There is no POST .*: use POST \/api\/v1\/responses/)
   })
   it.each([
@@ -277,11 +277,11 @@ describe('a path that does not exist', () => {
     ['/api/v1/responses/chat/completions', '/api/v1/chat/completions (base URL: /api/v1)'],
     ['/v1/messages', '/api/v1/messages (base URL: /api)'],
     ['/api/v1/v1/messages', '/api/v1/messages (base URL: /api)'],
-  ])('%s hears where its format is spoken', async (url, way) => {
+  ])('%s gets a hint at the route of its format', async (url, way) => {
     const { status, message } = await call('POST', url, '{}')
     expect([status, message]).toEqual([404, `There is no POST ${url}: use POST ${way}`])
   })
-  it.each(['/api/v1/completions', '/v1/engines/a/completions'])('%s hears of a format that is spoken', async (url) => {
+  it.each(['/api/v1/completions', '/v1/engines/a/completions'])('%s gets a hint at a supported format', async (url) => {
     const { status, message } = await call('POST', url, '{}')
     expect(status).toBe(404)
     expect(message).toMatch(/this gateway does not speak that format: use POST \/api\/v1\/chat\/completions/)
@@ -290,16 +290,16 @@ describe('a path that does not exist', () => {
     ['POST', '/v1/embeddings', 'use POST /api/v1/embeddings'],
     ['GET', '/v1/models', 'models are listed with GET /api/v1/models'],
     ['GET', '/models/', 'models are listed with GET /api/v1/models'],
-  ] as const)('%s %s hears where it is', async (method, url, way) => {
+  ] as const)('%s %s gets a hint at the right path', async (method, url, way) => {
     const { status, message } = await call(method, url)
     expect([status, message]).toEqual([404, `There is no ${method} ${url}: ${way} (base URL: /api/v1)`])
   })
-  it.each(['/v1/messages', '/api/v1/messages/batches?limit=1'])('%s is told in the envelope of its format', async (url) => {
+  it.each(['/v1/messages', '/api/v1/messages/batches?limit=1'])('%s gets the error envelope of its format', async (url) => {
     const { body } = await app.inject({ method: 'POST', url, payload: '{}' })
     expect(JSON.parse(body)).toMatchObject({ type: 'error', error: { type: 'not_found_error', error_type: 'not_found' } })
   })
   it.each(['/api/v1/responses/resp_1', '/v1/responses/resp_1/input_items', '/api/v1/conversations', '/conversations/conv_1'])(
-    '%s hears that nothing is stored',
+    '%s gets the hint that nothing is stored',
     async (url) =>
       expect((await call('GET', url)).message).toMatch(/^There is no GET .*: answers and conversations are not stored, so send the items/),
   )
@@ -312,15 +312,15 @@ describe('a path that does not exist', () => {
     ['/api/v1beta/cachedContents/abc', 'prompts are not stored'],
     ['/api/v1/interactions', 'use POST /api/v1beta/models/{model}:generateContent'],
     ['/v1/batches', 'there are no batches'],
-  ])('%s hears what to do instead', async (url, instead) => {
+  ])('%s gets a hint what to do instead', async (url, instead) => {
     expect((await call('POST', url, '{}')).message).toContain(`There is no POST ${url}: ${instead}`)
   })
-  it.each(['x-goog-api-key', 'x-goog-api-client'])('is told in the format of a client that names it, wherever it asks: %s', async (header) => {
+  it.each(['x-goog-api-key', 'x-goog-api-client'])('gets an error in the format that the client’s headers name, on any path: %s', async (header) => {
     const told = async (headers: { readonly [name: string]: string }): Promise<unknown> =>
       (JSON.parse((await app.inject({ method: 'GET', url: '/api/v1/files', headers })).body) as { error: { status?: string } }).error.status
     expect([await told({ [header]: 'x' }), await told({})]).toEqual(['NOT_FOUND', undefined])
   })
-  it('any other hears nothing more', async () => {
+  it('any other gets no hint', async () => {
     for (const url of ['/nothing', '/api/v1/responses/compact', '/api/v1/responses/input_tokens'])
       expect((await call('GET', url)).message).toBe(`There is no GET ${url}`)
   })

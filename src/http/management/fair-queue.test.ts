@@ -12,13 +12,13 @@ function begin(queue: FairQueue, log: string[], ...names: readonly string[]): vo
 }
 const soon = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-it('begins at once where there is room', () => {
+it('a request starts at once where there is room', () => {
   const log: string[] = []
   begin(small(), log, 'a1', 'b1', 'a2', 'b2')
   expect(log).toEqual(['a1', 'b1', 'a2', 'b2'])
 })
 
-it('lets nobody have more than a share, however much of it is wanted', async () => {
+it('no workspace gets more than its share, however many requests it has', async () => {
   const queue = small()
   const log: string[] = []
   begin(queue, log, 'a1', 'a2', 'a3', 'a4')
@@ -31,7 +31,7 @@ it('lets nobody have more than a share, however much of it is wanted', async () 
   expect(log).toEqual(['a1', 'a2', 'b1', 'a3'])
 })
 
-it('goes round among those who wait', async () => {
+it('waiting workspaces take turns', async () => {
   const queue = small()
   const log: string[] = []
   begin(queue, log, 'a1', 'a2', 'b1', 'b2', 'a3', 'a4', 'b3', 'c1', 'd1')
@@ -45,14 +45,14 @@ it('goes round among those who wait', async () => {
   expect(log.at(-1)).toBe('a4')
 })
 
-it('refuses whoever has too many waiting, and nobody else', () => {
+it('a workspace with too many waiting requests is refused, and no other', () => {
   const queue = small()
   begin(queue, [], 'a1', 'a2', 'a3', 'a4', 'a5')
   expect(() => queue.enter('a')).toThrow('3 requests of this workspace wait')
   expect(queue.enter('b')).toBeUndefined()
 })
 
-it('keeps nothing of those who have left', async () => {
+it('callers who have left keep no place', async () => {
   const queue = small()
   begin(queue, [], 'a1', 'a2', 'a3', 'b1')
   for (const name of ['a', 'a', 'a', 'b']) {

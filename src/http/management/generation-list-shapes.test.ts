@@ -8,7 +8,7 @@ const detailOf = (overrides: Partial<Generation>) =>
   generationDetailAnswer.parse({ data: presentDetail({ ...minimalGeneration().generation, ...overrides }) }).data
 
 describe('a record as a line of the list', () => {
-  it("counts its attempts and tells the gateway's part of the costs, without the dust of sums", () => {
+  it("has the number of attempts and the gateway's part of the cost, without rounding errors", () => {
     const cost = { total: 0.1 + 0.2, input: 0.1, output: 0.2, cacheDiscount: 0, byok: 0.1, source: 'catalog' } as const
     const [line] = generationsAnswer.parse({ data: [presentSummary(sampleGeneration('gen-1', { cost }))], next_cursor: null }).data
     expect(line).toMatchObject({
@@ -21,7 +21,7 @@ describe('a record as a line of the list', () => {
     })
   })
 
-  it('says null of what nobody knows', () => {
+  it('has null for unknown values', () => {
     const { sessionId: _s, model: _m, provider: _p, firstTokenMs: _f, finishReason: _r, ...known } = sampleGeneration('gen-1')
     expect(presentSummary(known)).toMatchObject({
       session_id: null,
@@ -33,14 +33,14 @@ describe('a record as a line of the list', () => {
     })
   })
 
-  it('of a call that failed before it had a reason to end ended with an error', () => {
+  it('of a call that failed without a finish reason has the reason error', () => {
     const { finishReason: _r, ...known } = sampleGeneration('gen-1', { status: 'failed' })
     expect(presentSummary(known).finish_reason).toBe('error')
   })
 })
 
 describe('all of a record', () => {
-  it('tells who pays what, and for which extras', () => {
+  it('shows who pays what, and for which extras', () => {
     const cost = {
       total: 0.1 + 0.2,
       input: 0.1,
@@ -62,7 +62,7 @@ describe('all of a record', () => {
     expect(detailOf({ cost: { total: 0, input: 0, output: 0, cacheDiscount: 0, source: 'unknown' } }).cost).toMatchObject({ byok: 0, extras: {} })
   })
 
-  it('holds stages as they were recorded, and tools with the times they ran', () => {
+  it('contains stages as they were recorded, and tools with their times', () => {
     const pipeline = [{ type: 'plugin', name: 'web', data: { engine: 'native' }, cost_usd: null }] as const
     const step = { kind: 'tool', name: 'web_search', itemId: 'ws_1', startedAt: NOW, durationMs: 12.5 } as const
     expect(detailOf({ pipeline, steps: [step, { ...step, errorType: 'timeout', errorMessage: 'too slow' }] })).toMatchObject({
@@ -82,7 +82,7 @@ describe('all of a record', () => {
     })
   })
 
-  it('tells the part of the costs of each attempt that wrote a part of the answer', () => {
+  it('shows the cost of each attempt that wrote a part of the answer', () => {
     const [attempt] = sampleGeneration('gen-1').attempts
     const parts = [{ ...attempt!, costUsd: 0.1 + 0.2, isByok: true }, attempt!]
     expect(detailOf({ attempts: parts }).attempts).toMatchObject([
@@ -95,20 +95,20 @@ describe('all of a record', () => {
     [{ unitPrices: { input: 3 } }, { input: 3, output: null }],
     [{ unitPrices: {} }, { input: null, output: null }],
     [{}, null],
-  ])('knows prices as far as they were known: %o', (known, expected) => {
+  ])('contains prices as far as they were known: %o', (known, expected) => {
     const { unitPrices: _, ...record } = sampleGeneration('gen-1')
     expect(presentDetail({ ...record, ...known }).unit_prices).toEqual(expected)
   })
 })
 
-describe('what the list is asked for', () => {
-  it('is fifty of everything unless told', () => {
+describe('the query of the list', () => {
+  it('asks for fifty records of all kinds by default', () => {
     const query = generationsQuery.parse({})
     expect(query.limit).toBe(50)
     expect(filterOf(query)).toEqual({})
   })
 
-  it('is read field by field, times of any place', () => {
+  it('is read field by field, with times of any zone', () => {
     const text = { model: 'm', provider: 'p', status: 'failed', error_type: 'e', api_key_hash: 'k', session_id: 's' }
     const query = generationsQuery.parse({ ...text, from: '2023-11-14T22:13:20Z', to: '2023-11-15T00:13:20.001+02:00' })
     expect(filterOf(query)).toEqual({

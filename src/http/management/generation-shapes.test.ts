@@ -8,7 +8,7 @@ describe('the public record of a generation', () => {
   const present = (serverToolUse?: { readonly [tool: string]: number }) =>
     generationAnswer.parse({ data: presentGeneration({ ...generation, usage: createUsage({ inputTokens: 1, serverToolUse }) }) }).data
 
-  it('counts searches and fetched pages, whoever made them', () => {
+  it('counts searches and fetched pages of the gateway and of providers', () => {
     expect(present({ web_search: 2, web_fetch: 3 })).toMatchObject({ num_search_results: 2, num_fetches: 3 })
     expect(present()).toMatchObject({ num_search_results: null, num_fetches: null })
   })

@@ -6,7 +6,7 @@ import { sampleKey } from '../../testing/sample-records.ts'
 import { createManagementApp } from './app.ts'
 import { keyRoutes } from './key-routes.ts'
 
-it('a key that is revoked while it is changed is no more there, as a moment later', async () => {
+it('a key that is revoked during a change gets 404, as it would a moment later', async () => {
   const key = sampleKey('a'.repeat(64))
   const accounts: Partial<KeyAccounts> = {
     get: () => Promise.resolve(key),

@@ -19,7 +19,7 @@ const fakeResponse = () => {
   return { seen, response: response as unknown as ServerResponse }
 }
 
-it('builds once, however many requests come while it is built, and hands all of them over', async () => {
+it('the routes are built once, however many requests wait for them, and serve all of these', async () => {
   const handled: ServerResponse[] = []
   let built = 0
   const api = new LazyApi(() => {
@@ -37,7 +37,7 @@ it('builds once, however many requests come while it is built, and hands all of 
   expect(handled).toEqual([...responses, responses[0]])
 })
 
-it('says that it cannot be built, to the caller and the operator, and tries again with the next request', async () => {
+it('a failed build is reported to the caller and logged, and tried again with the next request', async () => {
   let tries = 0
   bugs = []
   const api = new LazyApi(

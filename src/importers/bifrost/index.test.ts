@@ -20,7 +20,7 @@ const model = (name: string) => team.file.models.find(({ slug, aliases }) => slu
 const told = (path: string) => team.notes.find((one) => one.path === path)
 
 describe('a configuration of Bifrost', () => {
-  it('has a provider for each account, under the name that callers say where it takes any model', () => {
+  it('has a provider for each account, under the name that callers use where it accepts any model', () => {
     expect(provider('openai')).toEqual({
       slug: 'openai',
       api_keys: ['${OPENAI_KEY_1}', '${OPENAI_KEY_2}'],
@@ -51,7 +51,7 @@ describe('a configuration of Bifrost', () => {
     expect(provider(lab?.provider ?? '')).toMatchObject({ dialect: 'openai-chat', base_url: 'http://10.0.0.5:8000/v1', api_keys: ['${LAB_KEY}'] })
   })
 
-  it('carries what the server has, and tells the rest', () => {
+  it('converts settings with a counterpart, and reports the rest', () => {
     expect(team.file).toMatchObject({ server: { body_limit: '100MB', allowed_origins: ['*'] } })
     expect(told('providers.elevenlabs')?.message).toContain('"elevenlabs/..." is not carried')
     expect(told('providers.azure.keys[1].models')).toMatchObject({ kind: 'lost', message: expect.stringContaining('speech') as string })
@@ -63,12 +63,12 @@ describe('a configuration of Bifrost', () => {
   })
 })
 
-describe('what a key may ask for', () => {
+describe('the models of a key', () => {
   const endpointsOf = ({ file }: Imported, name: string) =>
     file.models.find(({ slug, aliases }) => slug === name || aliases?.includes(name))?.endpoints
   const keysOf = ({ file }: Imported) => file.providers.flatMap(({ api_keys: keys }) => keys ?? [])
 
-  it('is listed models by all keys that take them, those for any model among them', () => {
+  it('include listed models for all keys that accept them, also keys for any model', () => {
     expect(endpointsOf(current, 'openai/gpt-4o')).toEqual([
       { provider: 'openai-2', upstream_model: 'gpt-4o', weight: 3 },
       { provider: 'openai', upstream_model: 'gpt-4o', weight: 1 },
@@ -76,12 +76,12 @@ describe('what a key may ask for', () => {
     expect(endpointsOf(current, 'openai/gpt-4o-mini')).toEqual([{ provider: 'openai-2', upstream_model: 'gpt-4o-mini' }])
   })
 
-  it('is nothing for a key that is off', () => {
+  it('are none for a key that is disabled', () => {
     expect(keysOf(current)).not.toContain('${OPENAI_OFF}')
     expect(current.notes).toContainEqual({ kind: 'fine', path: 'providers.openai.keys[3]', message: 'is off' })
   })
 
-  it('is nothing without a list of models, and anything in a file of the first version', () => {
+  it('are none without a list of models, and any in a file of the first version', () => {
     const of = (version: number | undefined) => bifrost.read({ ...treeOf('current.json'), version }, context)
     const path = 'providers.openai.keys[2].models'
     expect(keysOf(current)).not.toContain('${OPENAI_NONE}')
@@ -91,13 +91,13 @@ describe('what a key may ask for', () => {
     expect(of(undefined).notes.find((note) => note.path === path)).toMatchObject({ kind: 'do', message: expect.stringContaining('1.5') as string })
   })
 
-  it('has the id that its alias gives, with the model that this is', () => {
+  it('have the id of their alias, and the data of the model behind it', () => {
     expect(endpointsOf(current, 'azure/chat')).toMatchObject([{ provider: 'azure', upstream_model: 'our-chat', pricing: { input: 2.5, output: 10 } }])
     expect(endpointsOf(current, 'azure/short')).toMatchObject([{ provider: 'azure', upstream_model: 'our-short' }])
     expect(current.notes.find(({ path }) => path === 'providers.azure.keys[0].aliases.far.endpoint')?.message).toContain('a provider of its own')
   })
 
-  it('is the one model that a server of vLLM has', () => {
+  it('are the one model that a vLLM server has', () => {
     const [[llama], [qwen]] = [endpointsOf(current, 'vllm/llama') ?? [], endpointsOf(current, 'vllm/qwen') ?? []]
     const addressOf = (slug = '') => current.file.providers.find((one) => one.slug === slug)
     expect(addressOf(llama?.provider)).toMatchObject({ base_url: 'http://a:8000/v1' })
@@ -105,7 +105,7 @@ describe('what a key may ask for', () => {
     expect(current.file.providers.filter(({ slug, open_models: open }) => slug.startsWith('vllm') && open)).toEqual([])
   })
 
-  it('has its key from the variable, however that is written', () => {
+  it('have the key from its variable, however that is written', () => {
     const of = (value: unknown) =>
       bifrost.read({ version: 2, providers: { openai: { keys: [{ name: 'a', value, models: ['*'], weight: 1 }] } } }, context).file.providers[0]
         ?.api_keys

@@ -32,7 +32,7 @@ const told = ({ notes }: Imported, path: string): string | undefined => {
 }
 
 describe('names', () => {
-  it('stay those that callers say, on the catalog’s name of the model, where what is known of it holds', () => {
+  it('stay those that callers use, as aliases of the catalog model, so that its data apply', () => {
     expect(named(team, 'gpt-4o-mini')).toMatchObject({ slug: 'openai/gpt-4o-mini', aliases: ['gpt-4o-mini'], only_listed: true })
     expect(named(team, 'claude')).toMatchObject({ slug: 'anthropic/claude-sonnet-4.5' })
     expect(named(team, 'team/llama')).toMatchObject({ slug: 'team/llama' })
@@ -150,7 +150,7 @@ describe('fallbacks between several kinds of them', () => {
     expect(litellm.read(tree, context).file['defaults']).toEqual({ model: 'smart' })
   })
 
-  it('of an alias are those of its model, which is said', () => {
+  it('of an alias are those of its model, with a note', () => {
     const given = {
       model_group_alias: { smart: 'gpt-4.1', also: { model: 'gpt-4.1' } },
       fallbacks: [{ smart: ['gpt-4o'] }],
@@ -161,7 +161,7 @@ describe('fallbacks between several kinds of them', () => {
     expect(told(imported, 'router_settings.fallbacks[0].smart')).toContain('gpt-4.1')
   })
 
-  it('are those that do what the model does: what makes vectors is not asked of what writes', () => {
+  it('are of the same kind as the model: embeddings do not fall back to text models', () => {
     const imported = read(models('gpt-4o', 'text-embedding-3-small', 'text-embedding-3-large'), {
       default_fallbacks: ['gpt-4o', 'text-embedding-3-large'],
     })
@@ -198,7 +198,7 @@ describe('accounts', () => {
     expect(told(gallery, 'model_list[20].litellm_params.aws_role_name')).toMatch(/^do: keys or a bearer token/)
   })
 
-  it('are servers where the address is nobody’s, and vendors where it is theirs', () => {
+  it('are custom servers where the URL is unknown, and vendors where it is theirs', () => {
     expect(provider(team, '10.0.0.5-8000')).toMatchObject({
       dialect: 'openai-chat',
       base_url: 'http://10.0.0.5:8000/v1',
@@ -262,7 +262,7 @@ describe('wildcards', () => {
     expect(provider(gallery, 'lab')).toMatchObject({ vendor: 'vllm', base_url: 'http://lab.internal:8000/v1', open_models: true })
   })
 
-  it('that cannot be said are spoken of, and their provider is on', () => {
+  it('that cannot be expressed are reported, and their provider is on', () => {
     expect(told(gallery, 'model_list[0]')).toMatch(/^do: stands for every provider/)
     expect(told(gallery, 'model_list[2].model_name')).toMatch(/^do: "anthropic\/\*" for "anthropic\/\*" cannot be said.*openrouter\/ID/)
     expect(told(gallery, 'model_list[3].model_name')).toMatch(/^do: "claude-\*" stands for no list here/)
@@ -272,7 +272,7 @@ describe('wildcards', () => {
 })
 
 describe('what is known of a model', () => {
-  it('are prices per million, of long prompts as well', () => {
+  it('includes prices per million tokens, of long prompts as well', () => {
     expect(endpoints(gallery, 'long-prompts')[0]?.pricing).toEqual({
       input: 1.25,
       output: 10,
@@ -282,14 +282,14 @@ describe('what is known of a model', () => {
     expect(told(gallery, 'model_list[18].litellm_params.input_cost_per_image')).toMatch(/^do: /)
   })
 
-  it('is that it makes vectors', () => {
+  it('includes that it makes embeddings', () => {
     expect(named(team, 'local-embed')).not.toHaveProperty('answers')
     expect(named(ofEntry({ model: 'openai/mine', api_base: 'http://x.test/v1' }, { model_info: { mode: 'embedding' } }), 'm')?.answers).toBe(
       'embeddings',
     )
   })
 
-  it('leaves out what nothing here serves, by name', () => {
+  it('leaves out kinds of models that are not supported, by name', () => {
     expect(named(team, 'whisper')).toBeUndefined()
     expect(told(team, 'model_list[9]')).toMatch(/^lost: "whisper".*audio_transcription/)
     expect(told(team, 'model_list[10]')).toMatch(/^lost: "sage".*the provider of "sagemaker\/jumpstart-llama" is not known/)
@@ -298,10 +298,10 @@ describe('what is known of a model', () => {
   })
 })
 
-describe('what a file may hold and no provider can be told', () => {
+describe('settings that no provider can have', () => {
   const azure = (base: string): Imported => ofEntry({ model: 'azure/gpt-4o', api_base: base, api_key: 'os.environ/K' })
 
-  it('is said of its entry, and the rest loads', () => {
+  it('are reported at their entry, and the rest loads', () => {
     const ollama = ofEntry({ model: 'ollama/mistral', api_base: 'your_ollama_api_base' })
     expect(told(ollama, 'model_list[0]')).toBe('lost: "m" is not carried: api_base is no http or https URL')
     expect(told(ofEntry({ model: 'openai/x', api_base: 'https://me:hidden@x.test/v1' }), 'model_list[0]')).toMatch(/^lost: .*holds credentials/)
@@ -334,11 +334,11 @@ describe('what a file may hold and no provider can be told', () => {
     expect(imported.file.models).toEqual([])
   })
 
-  it('takes the word of the file for what a model is', () => {
+  it('trusts the mode in the file', () => {
     expect(named(ofEntry({ model: 'openai/our-tts', api_key: 'os.environ/K' }, { model_info: { mode: 'chat' } }), 'm')).toBeDefined()
   })
 
-  it('says which other secrets stand in what was made', () => {
+  it('reports other secrets in the result', () => {
     const key = ofEntry({ model: 'vertex_ai/gemini-2.5-pro', vertex_project: 'p', vertex_credentials: { private_key: 'x' } })
     expect(told(key, 'model_list[0].litellm_params.vertex_credentials')).toMatch(/plain text/)
     const header = ofEntry({ model: 'gpt-4o', api_key: 'os.environ/K', extra_headers: { Authorization: 'Bearer x' } })
@@ -358,18 +358,18 @@ describe('what a file may hold and no provider can be told', () => {
   })
 })
 
-describe('a deployment whose id does not tell what it is', () => {
+describe('a deployment with an opaque id', () => {
   const costing = (base: string, params: object = {}): Imported =>
     ofEntry({ model: 'azure/ours', api_base: 'https://a.openai.azure.com', api_key: 'os.environ/K', ...params }, { model_info: { base_model: base } })
 
-  it('costs what the model does that it is, so that budgets see it', () => {
+  it('has the prices of its base model, so that budgets count it', () => {
     const pricing = { input: 2.5, output: 10, cache_read: 1.25 }
     expect(endpoints(costing('azure/gpt-4o'), 'm')[0]?.pricing).toMatchObject(pricing)
     expect(endpoints(costing('azure/global-standard/gpt-4o'), 'm')[0]?.pricing).toMatchObject(pricing)
     expect(told(costing('azure/gpt-4o'), 'model_list[0].model_info.base_model')).toMatch(/^do: its prices of today/)
   })
 
-  it('costs what the file says, or it is said that nobody knows', () => {
+  it('has the prices of the file, or a note that they are unknown', () => {
     expect(endpoints(costing('azure/gpt-4o', { input_cost_per_token: 0.000001 }), 'm')[0]?.pricing).toEqual({ input: 1 })
     expect(told(costing('azure/unheard-of'), 'model_list[0].model_info.base_model')).toMatch(/its cost is null/)
     expect(endpoints(ofEntry({ model: 'gpt-4o', api_key: 'os.environ/K' }, { model_info: { base_model: 'gpt-4o' } }), 'm')[0]).not.toHaveProperty(
@@ -385,7 +385,7 @@ describe('settings', () => {
     expect(provider(gallery, 'openai')?.timeouts).toEqual({ first_token: '30s' })
   })
 
-  it('that have none are told with what to do instead', () => {
+  it('without one are reported with what to do instead', () => {
     expect(told(team, 'general_settings.master_key')).toMatch(/^do: as SIGNALBOX_API_KEY/)
     expect(told(team, 'litellm_settings.success_callback[0]')).toMatch(/^do: a destination of type langfuse/)
     expect(told(team, 'router_settings.routing_strategy')).toMatch(/^do: default_provider_sort: latency/)
@@ -395,7 +395,7 @@ describe('settings', () => {
     )
   })
 
-  it('that have one in keys, workspaces or a request are told with it', () => {
+  it('with one in keys, workspaces or requests are reported with it', () => {
     const entry = { model: 'gpt-4o', api_key: 'os.environ/K', service_tier: 'flex', extra_body: { store: false } }
     const imported = ofEntry(
       entry,
@@ -413,18 +413,18 @@ describe('settings', () => {
     expect(told(imported, 'litellm_settings.forward_traceparent_to_llm_provider')).toContain('trace_context')
   })
 
-  it('a router of its own by its counterpart', () => {
+  it('for its auto router name the counterpart', () => {
     const [note] = ofEntry({ model: 'auto_router/auto_router_1', auto_router_config_path: 'r.json' }).notes
     expect(note).toMatchObject({ kind: 'lost', message: expect.stringContaining('gateway/auto') as string })
   })
 
-  it('tell callbacks that judge from those that send', () => {
+  it('distinguish callbacks that check calls from those that log', () => {
     const imported = ofEntry({ model: 'gpt-4o', api_key: 'os.environ/K' }, {}, { litellm_settings: { callbacks: ['presidio', 'newrelic'] } })
     expect(told(imported, 'litellm_settings.callbacks[0]')).toMatch(/^do: guardrails/)
     expect(told(imported, 'litellm_settings.callbacks[1]')).toMatch(/^do: a destination of type newrelic/)
   })
 
-  it('of several timeouts the longest counts, which is said', () => {
+  it('with several timeouts become the longest, with a note', () => {
     expect(provider(team, 'openai')?.timeouts).toEqual({ total: '300s' })
     expect(told(team, 'model_list[2].litellm_params.stream_timeout')).toMatch(/^do: the provider openai has one patience/)
   })

@@ -45,7 +45,7 @@ describe('a config of Portkey', () => {
     expect(told(nested, 'input_guardrails')?.message).toContain('guardrails')
   })
 
-  it('with conditions is a model for each target, called like it', () => {
+  it('with conditions is a model for each target, with its name', () => {
     const conditional = ofFile('conditional.json')
     expect(endpoints(conditional, 'strong')).toMatchObject([{ provider: 'openai', upstream_model: 'gpt-4o' }])
     expect(endpoints(conditional, 'cheap')).toMatchObject([{ provider: 'ollama' }])
@@ -65,7 +65,7 @@ describe('a config of Portkey', () => {
     expect(told(balance, 'targets[0].provider')?.message).toContain('takes the model that callers name')
   })
 
-  it('is told with what to do for members that have a counterpart', () => {
+  it('is reported with what to do for members that have a counterpart', () => {
     const target = { provider: 'openai', api_key: '{{K}}', override_params: { model: 'gpt-4o', user: 'u', top_k: 1 }, anthropic_beta: 'b' }
     const inner = { name: 'group', strategy: { mode: 'loadbalance', sticky_session: { ttl: 60 } }, targets: [target] }
     const { notes } = portkey.read({ strategy: { mode: 'fallback' }, drop_params: true, default_input_guardrails: ['g'], targets: [inner] }, context)
@@ -96,7 +96,7 @@ describe('a config of Portkey', () => {
     expect(endpoints(imported, 'portkey/config')).toMatchObject([{ provider: 'openai' }, { provider: 'anthropic' }])
   })
 
-  it('with conditions on the model alone keeps the names that callers say', () => {
+  it('with conditions on the model alone keeps the names that callers use', () => {
     const model = (query: unknown, then: string) => ({ query: { 'params.model': query }, then })
     const conditions = [model({ $eq: 'fast' }, 'a'), model({ $in: ['smart', 'smarter'] }, 'b'), model('plain', 'b'), model({ $regex: '^x' }, 'a')]
     const targets = [
