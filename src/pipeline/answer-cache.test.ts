@@ -68,19 +68,19 @@ async function readAll(answer: ReturnType<Handler>): Promise<readonly ModelEvent
   return read
 }
 
-describe('what is the same', () => {
+describe('requests that match a cached answer', () => {
   const statusOf = async (answers: AnswerCache, scene: Scene): Promise<string | undefined> => {
     const call = callOf(scene)
     await readAll(answerCacheLayer({ answers, catalog: () => catalog })(model(says(1)))(call))
     return call.trace.cached?.status
   }
-  it('is what is asked, however it is told', async () => {
+  it('are those with the same content, streamed or not', async () => {
     const answers = memory()
     expect(await statusOf(answers, {})).toBe('miss')
     expect(await statusOf(answers, { stream: true, request: { stream: true, stream_options: { include_obfuscation: false } } })).toBe('hit')
     expect(await statusOf(answers, { request: { temperature: 0 } })).toBe('miss')
   })
-  it('is never what was asked at another front door, whose words are others', async () => {
+  it('are never those of another front door, whose format differs', async () => {
     const answers = memory()
     expect(await statusOf(answers, {})).toBe('miss')
     expect(await statusOf(answers, { apiType: 'messages' })).toBe('miss')
@@ -101,13 +101,13 @@ describe('an answer that was cut off', () => {
     await readAll(handler(again))
     return again.trace.cached?.status === 'hit'
   }
-  it('at the limit that was asked for is all there is to it', async () => expect(await kept({})).toBe(true))
-  it('by what was left of a budget is made again: there may be more by then', async () =>
+  it('at the requested limit is served from the cache', async () => expect(await kept({})).toBe(true))
+  it('by the rest of a budget is made again, because the budget may have grown', async () =>
     expect(await kept({ max_output_tokens: 'limited to 7 by what is left of the budget' })).toBe(false))
 })
 
-describe('a call that is told an answer again', () => {
-  it('was routed as the one before, and names the endpoint that served it', async () => {
+describe('a call that gets a cached answer', () => {
+  it('shows the routing of the original call, and its endpoint', async () => {
     const answers = memory()
     const chosen: Handler = (call) => {
       call.trace.strategy = 'auto'
@@ -129,7 +129,7 @@ function slowClock(): Call['clock'] {
   return { ...manualClock(), monotonic: () => ++ms }
 }
 
-describe('a long answer that is told again', () => {
+describe('a long cached answer', () => {
   const told = (answers: AnswerCache, scene: Scene, onFinished?: (generation: Generation) => void): ReturnType<Handler> => {
     const record = recordLayer({
       sink: { record: ({ generation }) => onFinished?.(generation) } as Parameters<typeof recordLayer>[0]['sink'],
@@ -139,7 +139,7 @@ describe('a long answer that is told again', () => {
     return record(answerCacheLayer({ answers, catalog: () => catalog })(model(says(4_000))))(callOf(scene))
   }
 
-  it('lets others have their turn, as one does that comes from a provider', async () => {
+  it('yields to other calls, like one that comes from a provider', async () => {
     const answers = memory()
     await readAll(told(answers, {}))
     let turns = 0
@@ -153,7 +153,7 @@ describe('a long answer that is told again', () => {
     expect(turns).toBeGreaterThanOrEqual(4)
   })
 
-  it('ends when its caller leaves, and has cost nothing', async () => {
+  it('ends when its caller leaves, at no cost', async () => {
     const answers = memory()
     await readAll(told(answers, {}))
     const gone = new AbortController()

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { AnswerFold } from './answer-fold.ts'
 
 describe('the characters an estimate of an answer is made from', () => {
-  it('are counted once, thoughts like words, calls and summaries', () => {
+  it('are counted once, reasoning as well as text, calls and summaries', () => {
     const fold = new AnswerFold()
     fold.push({ type: 'item-start', key: 'r', item: { type: 'reasoning', summary: [] } })
     fold.push({ type: 'reasoning-delta', key: 'r', kind: 'text', delta: '12345' })
@@ -18,7 +18,7 @@ describe('the characters an estimate of an answer is made from', () => {
 })
 
 describe('a citation', () => {
-  it('stays with the text it follows, as the caller was told', () => {
+  it('stays with the text it follows, as the caller got it', () => {
     const fold = new AnswerFold()
     const annotation = { type: 'url_citation', url: 'http://u', title: 't', start_index: 0, end_index: 1 } as const
     fold.push({ type: 'item-start', key: 'm', item: { type: 'message', role: 'assistant', content: [] } })

@@ -10,12 +10,12 @@ function noted(...events: readonly ModelEvent[]): readonly ModelEvent[] | undefi
   return notes.whole
 }
 
-describe('an answer that is noted down', () => {
-  it('is whole with its end', () => {
+describe('an answer recorded for the cache', () => {
+  it('is complete with its end', () => {
     expect(noted(text('a'))).toBeUndefined()
     expect(noted(text('a'), end)).toEqual([text('a'), end])
   })
-  it('has its small pieces joined, up to what is told at a time', () => {
+  it('has its small pieces joined, up to a maximum size', () => {
     expect(noted(text('a'), text('b'), text('c'), end)).toEqual([text('abc'), end])
     expect(noted(text('a'.repeat(500)), text('b'.repeat(20)), end)).toHaveLength(3)
   })
@@ -34,10 +34,10 @@ describe('an answer that is noted down', () => {
     ])
       expect(noted(...events, end)).toEqual([...events, end])
   })
-  it('is none when it is longer than is kept', () => {
+  it('is dropped when it exceeds the size limit', () => {
     expect(noted(...Array.from({ length: 5 }, () => text('x'.repeat(1024 * 1024))), end)).toBeUndefined()
   })
-  it('is read no further than it is kept: vectors may be eight million numbers', () => {
+  it('is not read beyond the size limit, because vectors may be eight million numbers', () => {
     const unread = {
       toJSON: () => {
         throw new Error('read')

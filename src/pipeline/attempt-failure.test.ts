@@ -7,14 +7,14 @@ import { attemptFailure } from './attempt-failure.ts'
 
 const input = { call: { signal: new AbortController().signal } as Call, endpoint: { providerName: 'Acme' } as Endpoint }
 
-it('a gateway that has nothing left to connect with is no fault of those it could not ask', () => {
+it('a gateway without free sockets does not count as a failure of the endpoint', () => {
   const failure = attemptFailure(new HttpFailure('exhausted', 'no connection could be opened (EMFILE)', false), input, undefined)
   expect(failure).toMatchObject({ status: 503, failover: 'next', details: { source: 'gateway', retryAfterMs: 1_000 } })
   expect(failure.message).not.toContain('Acme')
   expect(judgeFailure(failure)).toBe('none')
 })
 
-it('a connection that is lost is one of its provider', () => {
+it('a lost connection counts as a failure of the provider', () => {
   const failure = attemptFailure(new HttpFailure('reset', 'the connection ended early', true), input, undefined)
   expect(failure).toMatchObject({ status: 502, failover: 'retry', details: { source: 'provider', providerName: 'Acme' } })
   expect(judgeFailure(failure)).toBe('outage')

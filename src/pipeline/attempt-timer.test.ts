@@ -20,7 +20,7 @@ function stoppable(limits: Partial<typeof LIMITS> = {}) {
 }
 
 describe('limits that run out while the process is stopped or busy', () => {
-  it('leave a second for what has arrived meanwhile', () => {
+  it('leave a second to process what has arrived meanwhile', () => {
     const { timer, stop, after } = stoppable()
     stop(60_000)
     after(12_000)
@@ -38,7 +38,7 @@ describe('limits that run out while the process is stopped or busy', () => {
     expect(timer.expired).toBe('idle')
   })
 
-  it('have run out when nothing has', () => {
+  it('fire when nothing has arrived', () => {
     const first = stoppable({ firstToken: 120_000 })
     first.after(10_000)
     first.timer.progress()
@@ -57,7 +57,7 @@ describe('limits that run out while the process is stopped or busy', () => {
     expect(idle.timer.expired).toBe('idle')
   })
 
-  it('wait no longer than they are late', () => {
+  it('wait no longer than their delay', () => {
     const { timer, stop, after } = stoppable()
     stop(40)
     after(12_000)
@@ -66,7 +66,7 @@ describe('limits that run out while the process is stopped or busy', () => {
     expect(timer.expired).toBe('first_token')
   })
 
-  it('leave it to an answer that ends as well', () => {
+  it('do not fire for an answer that ends in that time', () => {
     const { timer, stop, after } = stoppable({ total: 20_000 })
     timer.content()
     stop(60_000)
@@ -86,8 +86,8 @@ describe('limits that run out while the process is stopped or busy', () => {
   })
 })
 
-describe('an answer that waits before its first word, as there is no memory for it', () => {
-  it('is not late for the time it waited', () => {
+describe('an answer that waits for memory before its first content', () => {
+  it('does not time out because of the wait', () => {
     const { timer, after } = scene()
     after(10_000)
     timer.hold()
@@ -100,7 +100,7 @@ describe('an answer that waits before its first word, as there is no memory for 
     expect(timer.expired).toBe('first_token')
   })
 
-  it('has what was left of its time, where the wait was the shorter', () => {
+  it('keeps the rest of its limit, if the wait was shorter', () => {
     const { timer, after } = scene()
     timer.hold()
     after(5_000)
@@ -111,7 +111,7 @@ describe('an answer that waits before its first word, as there is no memory for 
     expect(timer.expired).toBe('first_token')
   })
 
-  it('ends with the time of everything all the same', () => {
+  it('still ends at the total limit', () => {
     const { timer, after } = scene({ total: 20_000 })
     timer.hold()
     after(20_000)
@@ -141,7 +141,7 @@ describe('the limits of an attempt', () => {
     expect([total.timer.expired, total.expired.length]).toEqual(['total', 1])
   })
 
-  it('count no silence before the first token, whatever bytes arrive', () => {
+  it('do not count silence before the first token, whatever bytes arrive', () => {
     const { timer, after } = scene({ firstToken: 100_000 })
     after(60_000)
     timer.progress()
@@ -175,7 +175,7 @@ describe('the limits of an attempt', () => {
     expect(timer.expired).toBe('idle')
   })
 
-  it('keep what a model that has stopped is left with', () => {
+  it('keep the shorter limit for a model that has stopped', () => {
     const { timer, after } = scene()
     timer.content()
     timer.limitIdle(2_000)
@@ -193,8 +193,8 @@ describe('the limits of an attempt', () => {
   })
 })
 
-describe('a caller who takes his time with what was read', () => {
-  it('is no silence of the upstream, which begins anew when he has taken it', () => {
+describe('a caller who reads slowly', () => {
+  it('does not count as silence of the upstream, which starts again when the caller has read', () => {
     const { timer, after } = scene()
     timer.content()
     timer.hold()
@@ -207,7 +207,7 @@ describe('a caller who takes his time with what was read', () => {
     expect(timer.expired).toBe('idle')
   })
 
-  it('takes nothing from the silence that is allowed after it, however short he was, nor adds to it', () => {
+  it('neither shortens nor extends the silence allowed afterwards', () => {
     const { timer, after } = scene()
     timer.content()
     timer.hold()
@@ -227,7 +227,7 @@ describe('a caller who takes his time with what was read', () => {
     expect(pause.timer.expired).toBe('idle')
   })
 
-  it('has until the end of everything', () => {
+  it('has until the total limit', () => {
     const { timer, expired, after } = scene({ total: 60_000 })
     timer.content()
     timer.hold()

@@ -86,7 +86,7 @@ describe('an error', () => {
     )
   }
 
-  it('that never ends, or repeats a long request, is told by its beginning', async () => {
+  it('that never ends, or repeats a long request, is reported by its beginning', async () => {
     async function* endless(): AsyncGenerator<string> {
       yield '{"detail":"Extra inputs are not permitted","input":"'
       for (;;) yield 'y'.repeat(1_000)
@@ -96,7 +96,7 @@ describe('an error', () => {
     expect(message).toHaveLength(64 * 1024)
   })
 
-  it('that breaks off is told by what had come', async () => {
+  it('that breaks off is reported by the part that had arrived', async () => {
     async function* broken(): AsyncGenerator<string> {
       yield '{"detail":"Extra inp'
       throw new Error('reset')
@@ -106,7 +106,7 @@ describe('an error', () => {
 })
 
 describe('a limit that runs out while the request is signed', () => {
-  it(verifies('P11', 'ends the attempt before it is sent: nobody would watch over it'), async () => {
+  it(verifies('P11', 'ends the attempt before it is sent, because no limit would apply to it'), async () => {
     let sent = 0
     const connection = testConnection('acme')
     // In many steps: however long a busy machine takes for one, the limit has its turn before the next.
@@ -136,7 +136,7 @@ describe('a limit that runs out while the request is signed', () => {
 })
 
 describe('a caller who left before anything was sent', () => {
-  it(verifies('P9', 'has nothing sent for him'), async () => {
+  it(verifies('P9', 'causes no upstream request'), async () => {
     let sent = 0
     const exchange = {
       head: Promise.reject(new Error('cancelled')),

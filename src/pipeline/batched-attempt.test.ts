@@ -129,7 +129,7 @@ function scene(count: number, answer: Answer, options: Scene = {}) {
 const numbers = (count: number): number[][] => Array.from({ length: count }, (_, n) => [n])
 
 describe('more inputs than an upstream takes at a time', () => {
-  it('are asked for in several requests, and come back as one answer', async () => {
+  it('are sent in several requests, and come back as one answer', async () => {
     const { seen, record, run } = scene(5, (texts) => ({ tokens: texts.length * 10 }))
     const events = await run()
     expect(seen.sent).toEqual([['0', '1'], ['2', '3'], ['4']])
@@ -149,7 +149,7 @@ describe('more inputs than an upstream takes at a time', () => {
     expect(seen.sent).toEqual([['0', '1']])
   })
 
-  it('are in their order, whichever comes first', async () => {
+  it('keep their order, whichever answer comes first', async () => {
     const waits = new Map<number, () => void>()
     const { run } = scene(8, (_, nth) => (nth === 1 ? {} : new Promise((resolve) => waits.set(nth, () => resolve({})))))
     const answered = run()
@@ -158,7 +158,7 @@ describe('more inputs than an upstream takes at a time', () => {
     expect((await answered).at(-1)).toMatchObject({ vectors: numbers(8) })
   })
 
-  it('go eight at a time, behind a first one', async () => {
+  it('are sent eight at a time, after a first one', async () => {
     const { seen, run } = scene(
       60,
       async (_, nth) => {
@@ -172,7 +172,7 @@ describe('more inputs than an upstream takes at a time', () => {
     expect(seen.mostOpen).toBe(8)
   })
 
-  it('go one after the other where the operator says how many may run at a time: the attempt has one place', async () => {
+  it('are sent one after the other where simultaneous requests are limited, because the attempt has one place', async () => {
     const limits = [{ subject: 'provider:acme', concurrentRequests: 3 }]
     const slowly = async (): Promise<Reply> => (await soon(), {})
     const { seen, record, run } = scene(6, slowly, { endpoint: { limits } })
@@ -190,7 +190,7 @@ describe('more inputs than an upstream takes at a time', () => {
     expect(usage.usage!.inputTokens).toBeGreaterThan(7)
   })
 
-  it('have what they name fetched before anything is sent, all of it at once', async () => {
+  it('have all their media fetched before anything is sent', async () => {
     const loads: (readonly string[])[] = []
     const { seen, record, failing } = scene(4, () => ({}), {
       dialect: { mediaUrls: (request) => textsOf(request).map((text) => `https://acme.example/${text}`) },
@@ -207,7 +207,7 @@ describe('more inputs than an upstream takes at a time', () => {
 })
 
 describe('a batch that fails', () => {
-  it('fails the attempt, ends the others, and is told of', async () => {
+  it('fails the attempt, aborts the others, and is reported', async () => {
     const { seen, record, failing } = scene(40, (_, nth) => (nth === 1 ? { tokens: 3 } : nth === 5 ? { status: 401 } : never))
     expect(await failing()).toMatchObject({ errorType: 'authentication' })
     expect(seen.sent.length).toBeLessThanOrEqual(9)
@@ -217,7 +217,7 @@ describe('a batch that fails', () => {
     expect(record).not.toHaveProperty('abandoned')
   })
 
-  it('in passing is asked for once more: the others would be paid for again', async () => {
+  it('temporarily is sent once more, because the others would be paid for again', async () => {
     const { seen, record, run } = scene(6, (_, nth) => (nth === 2 ? { status: 503 } : {}))
     expect((await run()).at(-1)).toMatchObject({ vectors: numbers(6) })
     expect(seen.sent.filter(([first]) => first === '2')).toHaveLength(2)
@@ -232,27 +232,27 @@ describe('a batch that fails', () => {
     expect(await scene(6, answer, more).failing()).toMatchObject({ errorType: 'provider_overloaded' })
   })
 
-  it('before any was served is the endpoint’s failure: it is asked for nothing else', async () => {
+  it('before any succeeded is a failure of the endpoint, and the rest is not sent', async () => {
     const { seen, failing } = scene(40, () => ({ status: 503 }))
     expect(await failing()).toMatchObject({ errorType: 'provider_overloaded' })
     expect(seen.sent).toHaveLength(1)
   })
 
-  it('by taking longer than everything may, has used up the time of all', async () => {
+  it('by exceeding the total limit has used up the time of all', async () => {
     const { failing } = scene(4, (_, nth) => (nth === 1 ? {} : never), { limits: { total: 50 } })
     expect(await failing()).toMatchObject({ errorType: 'timeout', details: { metadata: { limit: 'total' } } })
   })
 })
 
 describe('bounds', () => {
-  it('hold for what is under way: of long vectors fewer are made at a time', async () => {
+  it('apply to requests in flight: fewer are sent at a time for long vectors', async () => {
     const vector = Array.from({ length: 1_000_000 }, () => 0)
     const { seen, run } = scene(7, (texts) => ({ vectors: texts.map(() => vector) }), { batch: { inputs: 1 } })
     await run()
     expect(seen.mostOpen).toBe(4)
   })
 
-  it('hold for all vectors together: what they would take is known from the first', async () => {
+  it('apply to all vectors together, whose size is known from the first', async () => {
     const vector = Array.from({ length: 1_000_000 }, () => 0)
     const { seen, failing } = scene(10, (texts) => ({ vectors: texts.map(() => vector) }), { batch: { inputs: 1 } })
     expect(await failing()).toMatchObject({ errorType: 'payload_too_large', failover: 'never', details: { path: 'input' } })
@@ -261,7 +261,7 @@ describe('bounds', () => {
 })
 
 describe('a caller who leaves', () => {
-  it('ends all that is under way, and what was made by then is known', async () => {
+  it('aborts all requests in flight, and what was made by then is accounted for', async () => {
     const gone = new AbortController()
     const { seen, record, failing } = scene(40, (_, nth) => (nth === 1 ? { tokens: 3 } : never), { signal: gone.signal })
     const failed = failing()

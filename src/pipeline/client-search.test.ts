@@ -67,7 +67,7 @@ describe('which formats are offered the search as a function', () => {
     ])
     expect(sent.input.slice(1)).toMatchObject([{ type: 'function_call' }, { type: 'function_call_output' }])
   })
-  it('nobody when the caller has none, or the provider runs it', () => {
+  it('none when the caller has none, or the provider runs it', () => {
     const server = { execution: 'server', call_id: null }
     for (const request of [
       { input: [hello], tools: [deferred('f')] },
@@ -78,45 +78,45 @@ describe('which formats are offered the search as a function', () => {
   })
 })
 
-describe('what is offered', () => {
-  it('is the search as the caller describes it, in its place', () => {
+describe('the offered tools', () => {
+  it('include the search as the caller describes it, in its place', () => {
     expect(read({ input: [hello], tools: [search, plain('now')] }).request.tools).toEqual([
       { type: 'function', name: 'tool_search', description: 'Finds tools of servers', parameters },
       plain('now'),
     ])
   })
-  it('has words and arguments of its own where the caller says nothing', () => {
+  it('have a default description and arguments for the search where the caller gives none', () => {
     const [tool] = read({ input: [hello], tools: [{ type: 'tool_search', execution: 'client' }] }).request.tools!
     expect(tool).toMatchObject({ description: expect.stringContaining('tools'), parameters: { type: 'object' } })
   })
-  it('leaves out what is deferred, in namespaces, too', () => {
+  it('leave out deferred tools, in namespaces, too', () => {
     const hidden = { type: 'namespace', name: 'mcp__mail', tools: [deferred('send')] }
     const custom = { type: 'custom', name: 'c', defer_loading: true }
     expect(offered({ input: [hello], tools: [deferred('f'), search, docs, hidden, custom] })).toEqual(['tool_search', 'mcp__docs/list'])
   })
-  it('has what was found from then on, behind the others, once, and no longer deferred', () => {
+  it('include found tools from then on, after the others, once, and no longer deferred', () => {
     const input = [hello, asked, found([{ ...docs, tools: [deferred('find')] }, deferred('f')]), found([deferred('f'), plain('now'), deferred('g')])]
     const request = { input, tools: [deferred('f'), docs, search, plain('now')] }
     expect(offered(request)).toEqual(['mcp__docs/list', 'tool_search', 'now', 'mcp__docs/find', 'f', 'g'])
     expect(JSON.stringify(read(request).request.tools)).not.toContain('defer_loading')
   })
-  it('has found tools also when the search is offered no more', () => {
+  it('include found tools also when the search is no longer offered', () => {
     expect(offered({ input: [hello, asked, found([deferred('f')])], tools: [plain('now')] })).toEqual(['now', 'f'])
   })
-  it('knows a tool found by its name alone as the request describes it', () => {
+  it('include a tool found by its name alone as the request describes it', () => {
     const request = { input: [hello, asked, found([{ type: 'function', name: 'f' }])], tools: [search, deferred('f')] }
     expect(read(request).request.tools!.at(-1)).toEqual(plain('f'))
   })
-  it('gives way to a function of the caller that has its name', () => {
+  it('rename the search if a function of the caller has its name', () => {
     const request = { input: [hello, asked], tools: [search, plain('tool_search')] }
     expect(offered(request)).toEqual(['gateway_tool_search', 'tool_search'])
     expect(read(request).request.input[1]).toMatchObject({ name: 'gateway_tool_search' })
   })
-  it('gives way to a function that was found, too', () => {
+  it('rename the search if a found function has its name, too', () => {
     const request = { input: [hello, asked, found([deferred('tool_search')])], tools: [search] }
     expect(offered(request)).toEqual(['gateway_tool_search', 'tool_search'])
   })
-  it('may be forced, or be one of some', () => {
+  it('allow the search to be forced, or to be one of several allowed tools', () => {
     const choice = (tool_choice: ModelRequest['tool_choice']) =>
       read({ input: [hello], tools: [search, plain('f')], tool_choice: tool_choice! }).request.tool_choice
     const call = { type: 'function', name: 'tool_search' }
@@ -138,7 +138,7 @@ describe('earlier searches', () => {
   it('say so when nothing was found', () => {
     expect(JSON.parse((replayed(asked, found([]))[1] as { output: string }).output)).toEqual({ tools: [], note: 'No tool matches.' })
   })
-  it('are in pairs where nobody gave them ids', () => {
+  it('are paired where they have no ids', () => {
     const bare = { call_id: null }
     const ids = replayed({ ...asked, ...bare }, { ...asked, ...bare }, found([], bare), found([], bare)).map(
       (item) => (item as { call_id: string }).call_id,
@@ -146,7 +146,7 @@ describe('earlier searches', () => {
     expect(ids.slice(0, 2)).toEqual(ids.slice(2))
     expect(new Set(ids).size).toBe(2)
   })
-  it('keep arguments that are text, and have none for none', () => {
+  it('keep arguments that are text, and have none if there were none', () => {
     const texts = replayed({ ...asked, arguments: '{"query":"x"}' }, { ...asked, arguments: undefined }).map(
       (item) => (item as { arguments: string }).arguments,
     )

@@ -14,7 +14,7 @@ function counting(limits: CallLimits | undefined) {
   return { counter, count }
 }
 
-it('refuses a request beyond the requests per minute of its caller, and takes no place and no money', async () => {
+it('a request beyond the requests per minute of its caller is refused, and takes no place and no budget', async () => {
   const limits: CallLimits = [
     {
       kind: 'key',
@@ -36,7 +36,7 @@ it('refuses a request beyond the requests per minute of its caller, and takes no
   expect(await counter.reserve(place)).toMatchObject({ ok: true })
 })
 
-it('counts nothing for a caller whose requests are not limited', async () => {
+it('nothing is counted for a caller without a request limit', async () => {
   const { count } = counting(undefined)
   for (let n = 0; n < 100; n++) await count(owner, `req-${n}`, NOW)
 })

@@ -21,7 +21,7 @@ describe('a pool of credentials', () => {
   const turns = (pools: ReturnType<typeof open>['pools'], acme: Connection, n: number) =>
     Array.from({ length: n }, () => pools.pick(acme, NONE)?.id).join('')
 
-  it('takes live ones in turns', () => {
+  it('uses valid ones in rotation', () => {
     const { pools } = open()
     expect(turns(pools, connection('a', 'b', 'c'), 6)).toBe('abcabc')
   })
@@ -30,7 +30,7 @@ describe('a pool of credentials', () => {
     expect(open().pools.pick(connection(), NONE)).toBeUndefined()
   })
 
-  it('puts a limited one aside until its hint has passed, and uses it when nothing else is left', () => {
+  it('sets a rate limited one aside until its hint has passed, and uses it when nothing else is left', () => {
     const { clock, pools } = open()
     const acme = connection('a', 'b')
     pools.report(acme, acme.credentials[0]!, limited(5_000))
@@ -40,7 +40,7 @@ describe('a pool of credentials', () => {
     expect(turns(pools, acme, 2)).toBe('ab')
   })
 
-  it('leaves one in its turn that failed for reasons of its server', () => {
+  it('keeps one in rotation that failed for reasons of its server', () => {
     const { pools } = open()
     const acme = connection('a', 'b')
     pools.report(acme, acme.credentials[0]!, new GatewayError('provider_unavailable', 'down', { source: 'provider', upstreamStatus: 502 }))
@@ -48,7 +48,7 @@ describe('a pool of credentials', () => {
     expect(pools.hasLive(connection('a'))).toBe(true)
   })
 
-  it('has a live one while one of several is', () => {
+  it('is usable while one of several is', () => {
     const { clock, pools } = open()
     const acme = connection('a', 'b')
     pools.report(acme, acme.credentials[0]!, limited(5_000))
@@ -59,7 +59,7 @@ describe('a pool of credentials', () => {
     expect(pools.hasLive(acme)).toBe(true)
   })
 
-  it('puts one that is limited without a hint aside for ten seconds', () => {
+  it('sets one that is rate limited without a hint aside for ten seconds', () => {
     const { clock, pools } = open()
     const acme = connection('a', 'b')
     pools.report(acme, acme.credentials[0]!, limited())
@@ -69,7 +69,7 @@ describe('a pool of credentials', () => {
     expect(turns(pools, acme, 2)).toContain('a')
   })
 
-  it('is not back sooner because another limit of its own was met meanwhile', () => {
+  it('does not return one sooner because of a second, shorter limit', () => {
     const { clock, pools } = open()
     const acme = connection('a', 'b')
     for (const hint of [60_000, 5_000, undefined]) pools.report(acme, acme.credentials[0]!, limited(hint))
@@ -79,7 +79,7 @@ describe('a pool of credentials', () => {
     expect(turns(pools, acme, 2)).toContain('a')
   })
 
-  it('tells of a dead one of its own once, not of a caller’s', () => {
+  it('reports an invalid one of its own once, and none of a caller', () => {
     const clock = manualClock()
     const told: string[] = []
     const pools = createCredentialPools(clock, true, ({ provider }, { id }, { errorType }) => told.push(`${provider} ${id} ${errorType}`))
@@ -91,7 +91,7 @@ describe('a pool of credentials', () => {
     expect(told).toHaveLength(2)
   })
 
-  it('never uses a dead one, and tries it again after a minute', () => {
+  it('does not use an invalid one, and tries it again after a minute', () => {
     const { clock, pools } = open()
     const acme = connection('a', 'b')
     for (const one of acme.credentials) pools.report(acme, one, dead)
@@ -106,7 +106,7 @@ describe('a pool of credentials', () => {
     expect(turns(pools, acme, 2)).toBe('ab')
   })
 
-  it('asks a dead one again every five seconds, one call at a time, for whom nobody else can serve', () => {
+  it('retries an invalid one every five seconds, one call at a time, where no other endpoint can serve', () => {
     const { clock, pools } = open()
     const acme = connection('a', 'b')
     const again = (tried = NONE): string | undefined => pools.pickDead(acme, tried)?.id
@@ -159,7 +159,7 @@ describe('a pool of credentials', () => {
     expect(turns(pools, acme, 2)).toBe('ab')
   })
 
-  it('uses a key of the caller’s at once when he has put another in its place', () => {
+  it('uses a replaced key of the caller at once', () => {
     const { pools } = open()
     const acme = connection('a')
     const [before, after] = ['mistyped', 'right'].map((text) => [{ id: 'x', secret: new Secret(text) }])

@@ -17,7 +17,7 @@ describe('an echoed body', () => {
     ['bytes with padding', `${'ab-_'.repeat(100)}==`, '[402 characters of base64]'],
     ['a short text that could be one', 'iVBORw0KGgo', 'iVBORw0KGgo'],
     ['a long text', 'word '.repeat(200), 'word '.repeat(200)],
-  ])('tells the size of media, not its bytes: %s', (_name, sent, told) => {
+  ])('contains the size of media, not its bytes: %s', (_name, sent, told) => {
     expect(shown({ content: [{ data: sent }] })).toEqual({ content: [{ data: told }] })
   })
 
@@ -35,18 +35,18 @@ describe('an echoed body', () => {
     ['https://user:s3cret@mcp.example:8443/', 'https://mcp.example:8443'],
     ['s3cret', '[redacted]'],
     ['data:s3cret', '[redacted]'],
-  ])('tells where a tool’s server is and nothing else of its address, which may be a preset’s: %s', (server_url, told) => {
+  ])('contains only the origin of a tool’s server URL, which may come from a preset: %s', (server_url, told) => {
     expect(shown({ tools: [{ type: 'mcp', server_label: 'docs', server_url }] })).toEqual({
       tools: [{ type: 'mcp', server_label: 'docs', server_url: told }],
     })
   })
 
-  it('keeps what only sounds like one: counts of tokens, and the schema of a parameter called token', () => {
+  it('keeps what only looks like a credential: counts of tokens, and the schema of a parameter named token', () => {
     const body = { max_tokens: 5, parameters: { properties: { token: { type: 'string' }, headers: [1] } } }
     expect(shown(body)).toEqual(body)
   })
 
-  it('is cut text by text when it is large, and told by its size when that does not help', () => {
+  it('has its texts cut when it is large, and is replaced by its size when that does not help', () => {
     expect(shown({ model: 'small-1', text: 'word '.repeat(300_000) })).toEqual({
       model: 'small-1',
       text: `${'word '.repeat(200)} [1499000 more characters]`,
@@ -58,7 +58,7 @@ describe('an echoed body', () => {
   })
 })
 
-it('is told once, in the order of the attempts', () => {
+it('upstream bodies are sent once, in the order of the attempts', () => {
   const attempt = (echo?: string) => ({ endpoint: {} as never, status: 200, startedAt: 0, ...(echo === undefined ? {} : { echo }) })
   const attempts = [attempt('{"a":1}'), attempt(), attempt('{"b":2}')]
   expect(takeEchoes(attempts)).toEqual(['{"a":1}', '{"b":2}'])

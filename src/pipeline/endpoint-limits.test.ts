@@ -34,7 +34,7 @@ function scene(limits: readonly EndpointLimit[] | undefined, verdict: Verdict = 
   return { take, reserved, settled, paused, full, call, endpoint }
 }
 
-describe('the share of an attempt', () => {
+describe('what an attempt uses of the limits', () => {
   it('costs nothing where there are no limits, and where the caller brought the key', () => {
     const free = scene(undefined)
     expect(free.take()).toBeUndefined()
@@ -43,7 +43,7 @@ describe('the share of an attempt', () => {
     expect([...free.reserved, ...own.reserved]).toEqual([])
   })
 
-  it('is taken of all limits in one step: a request, a place, the prompt and what may be answered', async () => {
+  it('is taken from all limits in one step: a request, a place, the prompt and the possible output', async () => {
     const { take, reserved } = scene([OF_ENDPOINT, OF_PROVIDER])
     await take({ max_output_tokens: 200 })
     expect(reserved[0]!.charges).toEqual([
@@ -62,7 +62,7 @@ describe('the share of an attempt', () => {
     expect(reserved[0]).not.toHaveProperty('amountUsd')
   })
 
-  it('has an id of its own: several attempts of a call may be under way', async () => {
+  it('has an id of its own, because several attempts of a call may be in flight', async () => {
     const { take, reserved } = scene([OF_ENDPOINT])
     await take()
     await take()
@@ -73,7 +73,7 @@ describe('the share of an attempt', () => {
     ['what was used', 40, 40 - 1_124],
     ['nothing where nothing was', 0, -1_124],
     ['what was expected where nobody counted', undefined, 0],
-  ])('comes to %s', async (_what, used, correction) => {
+  ])('is %s', async (_what, used, correction) => {
     const { take, settled, reserved } = scene([OF_ENDPOINT, OF_PROVIDER])
     const share = await take()
     share!.settle({ tokens: used })
@@ -92,14 +92,14 @@ describe('the share of an attempt', () => {
   it.each([
     ['nothing where nothing was sent', 0, -1],
     ['as many as were sent, where one part was asked for again', 2, 1],
-  ])('comes to requests: %s', async (_what, requests, correction) => {
+  ])('is this number of requests: %s', async (_what, requests, correction) => {
     const { take, settled } = scene([{ subject: 'endpoint:a', requestsPerMinute: 60 }])
     const share = await take()
     share!.settle({ requests })
     expect(settled[0]!.payments[0]!.rates).toEqual([{ name: 'requests', limit: 60, cost: correction }])
   })
 
-  it('expects thoughts on top of the answer where the vendor writes them there', async () => {
+  it('includes reasoning on top of the answer where the vendor adds it', async () => {
     const thinks = scene([OF_ENDPOINT], undefined, { mostOutput: () => 700 })
     await thinks.take({ max_output_tokens: 200 })
     expect(thinks.reserved[0]!.charges[0]!.rates[1]).toMatchObject({ name: 'tokens', cost: 800 })
@@ -124,7 +124,7 @@ describe('an endpoint that is full', () => {
     return { ...stage, error }
   }
 
-  it('is left to others, says for how long, and stands behind them meanwhile', async () => {
+  it('is skipped, reports for how long, and is ranked behind others meanwhile', async () => {
     const { error, paused, full, endpoint, call } = await refused({
       ok: false,
       reason: 'rate',
@@ -140,13 +140,13 @@ describe('an endpoint that is full', () => {
     expect(call.trace.params['endpoint_limits']).toContain('60 requests per minute')
   })
 
-  it('of tokens may take a smaller call at once', async () => {
+  it('for lack of tokens may take a smaller call at once', async () => {
     const { error, paused } = await refused({ ok: false, reason: 'rate', subject: 'endpoint:a', rate: 'tokens', state, retryAfterMs: 30_000 })
     expect(error.details).toMatchObject({ retryAfterMs: 30_000, metadata: { limit: 'tokens' } })
     expect(paused).toEqual([])
   })
 
-  it('of places names no time: nobody knows when one is free', async () => {
+  it('for lack of places reports no time, because none is known', async () => {
     const { error, paused } = await refused({ ok: false, reason: 'open', subject: 'endpoint:a', limit: 3 })
     expect(error.details.retryAfterMs).toBeUndefined()
     expect(error.details.metadata).toMatchObject({ limit: 'concurrent_requests' })

@@ -42,7 +42,7 @@ describe('how a body is cut', () => {
   })
 })
 
-describe('when the first bytes tell', () => {
+describe('how many bytes are needed to tell', () => {
   it.each([
     ['nothing', '', false],
     ['blanks', ' \r\n', false],

@@ -20,7 +20,7 @@ function target(name: string, options: object = {}): Target {
   }
 }
 
-describe('tools that stand in the input', () => {
+describe('tools declared in the input', () => {
   const request: ModelRequest = {
     input: [
       { type: 'message', role: 'user', content: 'q' },
@@ -30,7 +30,7 @@ describe('tools that stand in the input', () => {
   }
   const native = answerDialects.filter((dialect) => dialect.readsInputTools?.(target(dialect.name)) === true)
   const others = answerDialects.filter((dialect) => !native.includes(dialect)).map(({ name }) => name)
-  it('are read where they are by one format alone', () => expect(native.map(({ name }) => name)).toEqual(['openai-responses']))
+  it('are supported in place by one format only', () => expect(native.map(({ name }) => name)).toEqual(['openai-responses']))
   it.each(others)('are offered with the others in %s', (name) => {
     const dialect = dialects.get(name)!
     const { body, dropped } = dialect.encodeRequest(readableInput(request, dialect, target(name)), target(name))
@@ -58,7 +58,7 @@ describe('tools that stand in the input', () => {
     decoder.push(JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: calls }, finish_reason: 'tool_calls' }] }), undefined, out)
     expect(out).toContainEqual(expect.objectContaining({ item: expect.objectContaining({ name: 'log', namespace: 'git' }) }))
   })
-  it('cost requests without them nothing: these stay themselves', () => {
+  it('leave requests without them as the same object', () => {
     const plain: ModelRequest = { input: [request.input[0]!] }
     for (const dialect of answerDialects) expect(readableInput(plain, dialect, target(dialect.name))).toBe(plain)
   })
@@ -78,29 +78,29 @@ describe('messages between agents', () => {
     return { body, dropped: dropped ?? [] }
   }
   const others = answerDialects.map(({ name }) => name).filter((name) => name !== 'openai-responses')
-  it.each(others)('are words of the user in %s: the task and what a model wrote where others seal', (name) => {
+  it.each(others)('become text of the user in %s: the task, and plain text where other vendors encrypt', (name) => {
     const { body, dropped } = sent(name, said(head, { type: 'encrypted_content', encrypted_content: 'Count the files' }))
     expect(body).toContain('Message Type: NEW_TASK')
     expect(body).toContain('Count the files')
     expect(dropped).not.toContain('input: agent_message')
   })
-  it.each(others)('are without what was sealed in %s', (name) => {
+  it.each(others)('lose their encrypted parts in %s', (name) => {
     const { body } = sent(name, said(head, { type: 'encrypted_content', encrypted_content: `gAAAA${'Ab3_-'.repeat(40)}==` }))
     expect(body).toContain('Message Type: NEW_TASK')
     expect(body).not.toContain('gAAAA')
   })
-  it('of which everything was sealed are left out', () => {
+  it('that are completely encrypted are left out', () => {
     const request = said({ type: 'encrypted_content', encrypted_content: 'gAAAA'.repeat(20) })
     const dialect = dialects.get('openai-chat')!
     expect(readableInput(request, dialect, target('openai-chat')).input).toEqual([request.input[0]])
   })
-  it.each(others)('are worth their text in %s where a part is of a type nobody knows', (name) => {
+  it.each(others)('keep their text in %s if a part has an unknown type', (name) => {
     const { body } = sent(name, said({ type: 'harness_note', text: 'Look in src' }, { type: '', text: 7 }, { type: 'constructor' }, head))
     expect(body).toContain('Look in src')
     expect(body).toContain('Message Type: NEW_TASK')
     expect(body).not.toContain('null')
   })
-  it('stay what they are in the format that knows them', () => {
+  it('are unchanged in the format that supports them', () => {
     const sealed = { type: 'encrypted_content', encrypted_content: 'gAAAA' }
     expect(JSON.parse(sent('openai-responses', said(head, sealed)).body).input[1]).toMatchObject({ type: 'agent_message', content: [head, sealed] })
   })
@@ -113,7 +113,7 @@ describe('tools of the gateway in the input', () => {
   const hello = { type: 'message', role: 'user', content: 'hi' } as const
   const server = { type: 'servers' }
   const belt = { source: (type: string) => (type === server.type ? ({} as ToolSource) : undefined) }
-  it('are put among the others, and nothing is left of an item that held no more', () => {
+  it('are moved to the other tools, and an item without further tools is removed', () => {
     const request = { input: [added(tool, theirs), hello, added(server)], tools: [theirs] }
     expect(withOwnTools(request, belt)).toEqual({ input: [added(theirs), hello], tools: [theirs, tool, server] })
     expect(request.input).toHaveLength(3)
@@ -122,7 +122,7 @@ describe('tools of the gateway in the input', () => {
     const many = Array.from({ length: 250_000 }, () => tool)
     expect(withOwnTools({ input: [added(...many.slice(0, 1)), { ...added(), tools: many }] }, belt).tools).toHaveLength(250_001)
   })
-  it('are looked for without touching a request that has none', () => {
+  it('are searched for without changing a request that has none', () => {
     const request = { input: [added(theirs), hello] }
     expect(withOwnTools(request, belt)).toBe(request)
   })

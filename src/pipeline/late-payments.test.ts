@@ -18,21 +18,21 @@ const limit = (subject: string, includeByok: boolean, budgets: SubjectLimits['bu
 })
 const late = (now: CallLimits | undefined, known: CallLimits = [], what: Cost = cost) => latePayments({ limitsOf: () => now }, call, what, known)
 
-it('pays what the gateway paid where own keys do not count, and all of it where they do', () => {
+it('a late payment is what the gateway paid where own keys do not count, and everything where they do', () => {
   expect(late([limit('key:a', false), limit('key:a+byok', true)])).toEqual([
     { subject: 'key:a', spentUsd: 0.3, rates: [] },
     { subject: 'key:a+byok', spentUsd: 0.5, rates: [] },
   ])
 })
 
-it('pays nothing to those that were known when the call began, and nothing where no money is counted', () => {
+it('a late payment excludes budgets known when the call began, and limits without money', () => {
   expect(late([limit('key:a', false), limit('workspace:w', false)], [limit('key:a', false)]).map(({ subject }) => subject)).toEqual(['workspace:w'])
   expect(late([limit('key:a', false, [])])).toEqual([])
   expect(late([limit('key:a', true)], [], { ...cost, total: 0 })).toEqual([])
   expect(late(undefined)).toEqual([])
 })
 
-it('pays nothing where the limits cannot be told at the moment', () => {
+it('there is no late payment where the limits cannot be read at the moment', () => {
   const limitsOf = (): never => {
     throw new Error('away')
   }

@@ -38,7 +38,7 @@ describe('a rate that is used up', () => {
     expect(rated(1).message).toContain('try again in 1 s')
   })
 
-  it('is the same for calls open at a time', () => {
+  it('is the same for concurrent calls', () => {
     const error = refused({ ok: false, reason: 'open', subject: 'key', limit: 2 })
     expect(error.message).toBe('This key may have 2 requests running at a time; try again in 1 s')
     expect(error.details).toMatchObject({ retryAfterMs: 1_000, metadata: { limit: 'concurrent_requests' } })
@@ -66,17 +66,17 @@ describe('a budget that does not hold the call', () => {
     })
   })
 
-  it('of the gateway is its credits, which end with no period', () => {
+  it('of the gateway means its credits, which have no period', () => {
     const error = over('installation', ['lifetime'])
     expect([error.status, error.message]).toEqual([402, 'The credits of this gateway (20 USD) are used up: nothing is left'])
     expect(error.details.metadata).toEqual({ limit_source: 'credits', interval: 'lifetime', limit_usd: 20, available_usd: 0 })
   })
 
-  it('is told by the broadest interval', () => {
+  it('is reported with the broadest interval', () => {
     expect(over('key', ['lifetime', 'daily']).message).toBe("The key's limit of 20 USD is reached: nothing is left")
   })
 
-  it('tells what is left of that interval, whatever is left of others', () => {
+  it('reports what is left of that interval, whatever is left of others', () => {
     const error = over('workspace', ['lifetime', 'daily'], 0, 2)
     expect(error.message).toBe("The workspace's lifetime budget of 20 USD is reached: the 2 USD that are left do not cover this request")
     expect(error.details.metadata).toMatchObject({ interval: 'lifetime', limit_usd: 20, available_usd: 2 })
@@ -84,7 +84,7 @@ describe('a budget that does not hold the call', () => {
     expect(error.details).not.toHaveProperty('failover')
   })
 
-  it('may hold a cheaper one while something is left', () => {
+  it('may be enough for a cheaper endpoint while something is left', () => {
     expect(over('key', ['daily'], 0.0012345678)).toMatchObject({
       message: "The key's daily limit of 1.5 USD is reached: the 0.001235 USD that are left do not cover this request",
       details: { failover: 'next', metadata: { available_usd: 0.0012345678 } },
@@ -93,7 +93,7 @@ describe('a budget that does not hold the call', () => {
   })
 })
 
-it('what is not known admits nobody for a moment, at any endpoint', () => {
+it('unknown spending admits no call for a moment, at any endpoint', () => {
   expect(refused({ ok: false, reason: 'unknown', subject: 'key' })).toMatchObject({
     status: 503,
     details: { retryAfterMs: 2_000, failover: 'never' },

@@ -104,7 +104,7 @@ describe('limits around a call', () => {
     expect(reserved).toEqual([])
   })
 
-  it('reserve at the price of the dearest likely endpoint and look again only before one that is dearer', async () => {
+  it('reserve at the price of the most expensive likely endpoint and check again only before one that is more expensive', async () => {
     const { built, reserved, call } = scene(budget)
     const one = call()
     await drain(
@@ -237,7 +237,7 @@ describe('limits around a call', () => {
     expect(bounds).toEqual([undefined, { maxOutputTokens: 500 }])
   })
 
-  it('count what an endpoint has cost that broke in the middle of the answer', async () => {
+  it('count the cost of an endpoint that broke in the middle of the answer', async () => {
     const { built, reserved, call } = scene(budget)
     await drain(
       built.layer(async function* (inner) {
@@ -283,7 +283,7 @@ describe('limits around a call', () => {
     expect(settled[0]!.payments[0]!.rates).toEqual([{ name: 'tokens', limit: 5_000, cost: 430 - 1_000 }])
   })
 
-  it('let go of what a call held even when nobody records it', async () => {
+  it('release the reservation of a call even if it is not recorded', async () => {
     const { built, settled, call } = scene(budget)
     const failing: Handler = async function* () {
       yield []
@@ -297,7 +297,7 @@ describe('limits around a call', () => {
     expect(settled).toHaveLength(2)
   })
 
-  it(verifies('H5', 'hold nothing for what a call that is over still asks for: admissions under way end before it is settled'), async () => {
+  it(verifies('H5', 'hold nothing for late requests of a finished call: pending admissions end before it is settled'), async () => {
     const steps: string[] = []
     const { built, call } = scene(budget, undefined, false, {
       reserve: async ({ amountUsd = 0 }) => {
@@ -339,7 +339,7 @@ describe('limits around a call', () => {
     expect(settled[0]!.payments.map(({ spentUsd }) => Math.round(spentUsd * 100) / 100)).toEqual([0.05, 0.25])
   })
 
-  it('ask of an own key no budget that does not count it, where another one does', async () => {
+  it('do not ask budgets that ignore own keys for an own key, even if another budget counts it', async () => {
     const mixed: CallLimits = [
       { ...budget[0]!, subject: 'key:a+byok', includeByok: true },
       { ...budget[0]!, kind: 'workspace', subject: 'workspace:w' },
@@ -424,7 +424,7 @@ describe('limits around a call', () => {
     },
   )
 
-  it(verifies('H5', 'hold nothing for what a tool asked once that has failed'), async () => {
+  it(verifies('H5', 'hold nothing for requests of a tool that has failed'), async () => {
     const { built, reserved, call } = scene(budget)
     const failing: Handler = async function* (inner) {
       await built.beforeAttempt(inner, { endpoint: endpoint(1), isByok: false })
@@ -474,7 +474,7 @@ describe('limits around a call', () => {
     expect(reserved[1]!.amountUsd).toBeGreaterThan(50)
   })
 
-  it(verifies('H5', 'still hold when an own key was tried first: it asks nothing of the budget and is granted nothing of it'), async () => {
+  it(verifies('H5', 'still apply when an own key was tried first, which neither asks nor gets anything of the budget'), async () => {
     const nothingLeft = ({ amountUsd, charges }: Reservation): Verdict =>
       amountUsd !== undefined && charges.some(({ budgets }) => budgets.length > 0)
         ? { ok: false, reason: 'budget', subject: 'key:a', intervals: ['daily'], leftUsd: 0, availableUsd: 0 }
@@ -492,7 +492,7 @@ describe('limits around a call', () => {
     await expect(answer).rejects.toMatchObject({ errorType: 'payment_required' })
   })
 
-  it(verifies('H5', 'hold for calls that tools make at the same time'), async () => {
+  it(verifies('H5', 'apply to calls that tools make at the same time'), async () => {
     const { built, call } = scene(budget, ({ amountUsd = 0, leastUsd = amountUsd }) =>
       leastUsd <= 2
         ? { ok: true, grantedUsd: Math.min(2, amountUsd) }
@@ -510,7 +510,7 @@ describe('limits around a call', () => {
     expect(admitted).toBe(1)
   })
 
-  it('let a cheaper endpoint serve what a dearer one may not, as long as anything is left', async () => {
+  it('let a cheaper endpoint serve what a more expensive one may not, as long as anything is left', async () => {
     const left = (availableUsd: number) =>
       refusal({ ok: false, reason: 'budget', subject: 'key:a', intervals: ['daily'], leftUsd: availableUsd, availableUsd }, budget, 0).details
         .failover

@@ -68,7 +68,7 @@ describe('loading', () => {
     expect(seen).toHaveLength(2)
   })
 
-  test('says where what cannot be fetched stands, and names what is no address by that', async () => {
+  test('names the path of media that cannot be fetched, and reports an invalid URL as that', async () => {
     const loader = createMediaLoader(() => egress, LIMITS)
     const text: InputPart = { type: 'input_text', text: 'look' }
     const load = (url: string, part: InputPart) => loader.load(callWith([text, part]), [url])
@@ -83,7 +83,7 @@ describe('loading', () => {
     })
   })
 
-  test('passes over items of types nobody knows, whatever their lists hold', async () => {
+  test('ignores items of unknown types, whatever their lists contain', async () => {
     const url = serve('/a.png', PNG)
     const call = callWith([image(url)])
     const odd = { type: 'note', content: [null, 'text', 7, { image_url: 5 }] }
@@ -102,7 +102,7 @@ describe('loading', () => {
     expect(seen.filter((path) => path === '/circle')).toHaveLength(4)
   })
 
-  test('stops with the caller', async () => {
+  test('stops when the caller leaves', async () => {
     const gone = new AbortController()
     routes.set('/slow', () => gone.abort(new Error('gone')))
     await expect(createMediaLoader(() => egress, LIMITS).load(callWith([], gone.signal), [`${origin}/slow`])).rejects.toThrow('given up')

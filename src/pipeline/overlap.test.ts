@@ -8,12 +8,12 @@ const run = (text: string, pieces: readonly string[]): string => {
 }
 
 describe('the text of a continuation', () => {
-  it('is kept when it goes on', () => expect(run('Once upon a time there', [' was', ' a king'])).toBe(' was a king'))
+  it('is unchanged when it continues', () => expect(run('Once upon a time there', [' was', ' a king'])).toBe(' was a king'))
   it('loses the white space the caller has', () => expect(run('Once upon a time there ', [' ', 'was'])).toBe('was'))
   it('keeps other white space', () => expect(run('Once ', ['\n\nThen'])).toBe('\n\nThen'))
   it('loses a beginning that is repeated as a whole', () => expect(run('Once upon a time there ', ['Once upon', ' a time there was'])).toBe('was'))
   it('keeps a beginning that only looks repeated', () => expect(run('Once upon a time there', ['Once upon', ' another'])).toBe('Once upon another'))
-  it('keeps what was held when it ends', () => expect(run('Once upon a time there', ['Once'])).toBe('Once'))
+  it('passes on held text when it ends', () => expect(run('Once upon a time there', ['Once'])).toBe('Once'))
   it('may repeat a short beginning', () => expect(run('ha', ['ha', 'ha'])).toBe('haha'))
   it('does not depend on how it is cut', () => {
     fc.assert(

@@ -58,7 +58,7 @@ describe('the own keys a call may use', () => {
     ])
   })
 
-  it('are of no use to an endpoint they do not serve, nor to one inside the gateway', () => {
+  it('are not used for an endpoint they do not allow, nor for one inside the gateway', () => {
     const keys = [key('elsewhere', { provider: 'other' }), key('large', { allowedModels: compileWildcards(['acme/large']) }), key('any')]
     const own = ownCredentialsOf(ring(...keys), owner)!
     expect(idsFor(own)).toEqual(['any'])

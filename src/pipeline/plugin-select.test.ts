@@ -36,7 +36,7 @@ describe('defaults of the operator', () => {
     expect(() => shelfOf(entry)).toThrow(message)
   })
 
-  it('may set all there is to set, and what a plugin that takes anything takes', () => {
+  it('may set every setting, also those of plugins with free settings', () => {
     const entries = [
       { id: 'web', max_results: 3, pdf: { engine: 'x' }, enabled: false, prevent_overrides: true },
       { id: 'open', anything: 1 },
@@ -44,7 +44,7 @@ describe('defaults of the operator', () => {
     expect(() => shelfOf(...entries)).not.toThrow()
   })
 
-  it('may name a plugin that could serve nobody, switched off', () => {
+  it('may name an unavailable plugin if it is switched off', () => {
     expect(() => shelfOf({ id: 'idle', enabled: false })).not.toThrow()
   })
 })
@@ -58,11 +58,11 @@ it('a setting of a request that is refused is named where it stands, entries of 
   expect(() => selectPlugins({ input: [], plugins: [{ id: 'web', models: ['acme/small', ''] }] }, shelfOf())).toThrow(refused)
 })
 
-it('requests may carry settings that others understand', () => {
+it('requests may contain settings of other gateways', () => {
   expect(selectPlugins({ input: [], plugins: [{ id: 'web', of_others: 1 }] }, shelfOf())).toEqual([{ plugin: web, settings: { max_results: 5 } }])
 })
 
-it('requests may write out what they leave empty: the operator’s settings hold for it', () => {
+it('requests may contain empty settings, for which those of the operator apply', () => {
   const plugins = [{ id: 'web', enabled: null, max_results: null, pdf: { engine: null } }]
   expect(selectPlugins({ input: [], plugins }, shelfOf({ id: 'web', max_results: 7 }))).toEqual([
     { plugin: web, settings: { max_results: 7, pdf: {} } },
@@ -84,14 +84,14 @@ describe('a plugin that runs for calls that do not name it', () => {
       ({ plugin }) => plugin.id,
     )
 
-  it('does not where the operator has switched it off, unless the request asks for it', () => {
+  it('does not run where the operator has switched it off, unless the request names it', () => {
     const off = { id: 'reading', enabled: false }
     expect(idsOf(undefined)).toEqual(['reading', 'named'])
     expect(idsOf(undefined, off)).toEqual(['named'])
     expect(idsOf([{ id: 'reading' }], off)).toEqual(['reading', 'named'])
   })
 
-  it('does where its name is what the request asks for, with the settings of an entry that is off', () => {
+  it('runs where the request names its model router, with the settings of a disabled entry', () => {
     expect(idsOf(undefined, { id: 'named', enabled: false })).toEqual(['reading', 'named'])
   })
 })

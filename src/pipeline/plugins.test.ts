@@ -86,7 +86,7 @@ async function settingsOf(scene: Omit<Scene, 'plugins'> & { readonly plugin?: Pa
 describe('which plugins run, and with which settings', () => {
   const entry = (fields: object = {}): PluginEntry => ({ id: 'web', ...fields })
 
-  it('none when nobody names one: the call goes on as it is', async () => {
+  it('none when none is named: the call is unchanged', async () => {
     const { read, seen, call } = stage({ plugins: [{ prepare: () => ({ input: [] }) }] })
     await read()
     expect(seen[0]).toBe(call)
@@ -138,7 +138,7 @@ describe('which plugins run, and with which settings', () => {
 describe('what a plugin may do', () => {
   const use = (...ids: readonly number[]): { readonly plugins: readonly PluginEntry[] } => ({ plugins: ids.map((n) => ({ id: `plugin-${n}` })) })
 
-  it('changes the request, each seeing what those before it made, in the order of the house', async () => {
+  it('changes the request, each seeing the changes of those before it, in a fixed order', async () => {
     const add = (text: string) => (request: ModelRequest) => ({ ...request, instructions: `${request.instructions ?? ''}${text}` })
     const { read, seen, call } = stage({ plugins: [{ prepare: add('a') }, { prepare: add('b') }], request: use(1, 0) })
     await read()
@@ -176,7 +176,7 @@ describe('what a plugin may do', () => {
     expect(ran).toBe(false)
   })
 
-  it('stands around the answer, the first outermost', async () => {
+  it('wraps the answer, the first outermost', async () => {
     const wrap = (mark: string) => (next: Handler) =>
       async function* (call: Call) {
         for await (const events of next(call))
@@ -187,7 +187,7 @@ describe('what a plugin may do', () => {
     expect(events.find(({ type }) => type === 'text-delta')).toMatchObject({ delta: 'abhello' })
   })
 
-  it('asks models through the rooms behind it, on the trace of the call', async () => {
+  it('asks models through the following layers, on the trace of the call', async () => {
     const prepare: Plugin['prepare'] = async (request, { ask }) => {
       const { text } = await ask({ model: 'acme/judge', input: [] })
       return { ...request, instructions: text }
@@ -299,12 +299,12 @@ describe('what a plugin may do', () => {
     expect(call.trace.pipeline).toEqual([{ type: 'plugin', name: 'web-search', data: { n: 2 }, cost_usd: 3 }])
   })
 
-  it('is given up when its time is over', async () => {
+  it('is aborted when its time is over', async () => {
     const { read } = stage({ plugins: [{ timeoutMs: 5, prepare: () => new Promise<never>(() => undefined) }], request: use(0) })
     await expect(read()).rejects.toMatchObject({ errorType: 'timeout' })
   })
 
-  it('has what it asked of models given up when it fails: nobody reads the answers any more', async () => {
+  it('has its model requests aborted when it fails', async () => {
     const signals: AbortSignal[] = []
     const judge = (text: string): ModelRequest => ({ model: 'acme/small', input: [{ type: 'message', role: 'user', content: text }] })
     const model: Handler = async function* ({ request, signal }) {
@@ -317,7 +317,7 @@ describe('what a plugin may do', () => {
     await expect(read()).rejects.toThrow('no verdict')
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true])
   })
-  it('is given up when the caller leaves', async () => {
+  it('is aborted when the caller leaves', async () => {
     const gone = new AbortController()
     const prepare = (): Promise<never> => {
       gone.abort(new GatewayError('server', 'The caller went away'))
@@ -337,20 +337,20 @@ describe('adapting a request to an endpoint', () => {
   }
   const small = testEndpoint({ contextLength: 4_000 })
 
-  it('stands for all calls, as the plugin says', async () => {
+  it('applies to all calls by default, if the plugin declares it', async () => {
     const { standing, call } = stage({ plugins: [{ adapts }] })
     expect(standing()).toMatchObject({ modalities: ['file'], shortensUpTo: 8_192 })
     expect((await standing()!.adapt(call, call.request, small, false)).instructions).toBe('4000')
   })
-  it('stands for nobody when the operator switches it off', () => {
+  it('applies to no call when the operator switches it off', () => {
     expect(stage({ plugins: [{ adapts }], defaults: [{ id: 'plugin-0', enabled: false }] }).standing()).toBeUndefined()
   })
-  it('does not stand for a call that switches it off', async () => {
+  it('does not apply to a call that switches it off', async () => {
     const { read, seen } = stage({ plugins: [{ adapts }], request: { plugins: [{ id: 'plugin-0', enabled: false }] } })
     await read()
     expect(seen[0]?.adaptation).toMatchObject({ modalities: [], shortensUpTo: 0 })
   })
-  it('goes on standing for calls with other plugins', async () => {
+  it('still applies to calls with other plugins', async () => {
     const { read, seen } = stage({ plugins: [{ adapts }, { prepare: () => undefined }], request: { plugins: [{ id: 'plugin-1' }] } })
     await read()
     expect(seen[0]?.adaptation).toMatchObject({ modalities: ['file'], shortensUpTo: 8_192 })

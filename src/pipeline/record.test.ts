@@ -66,7 +66,7 @@ async function recorded(
   return generation!
 }
 
-it('keeps of a trace what guardrails have left', async () => {
+it('a record contains the trace fields after redaction', async () => {
   const labels = [{ note: 'jane@example.com' }, { note: '[EMAIL]' }] as const
   expect((await recorded([{}], true, { labels })).trace).toEqual({ note: '[EMAIL]' })
   expect((await recorded([{}], true)).trace).toBeUndefined()
@@ -78,20 +78,20 @@ describe('an answer of several turns', () => {
     { startedAt: RECEIVED + 10, firstTokenMs: 30 },
     { startedAt: RECEIVED + 5_000, firstTokenMs: 40 },
   ]
-  it('was routed when its first turn was sent', async () => {
+  it('counts as routed when its first turn was sent', async () => {
     expect((await recorded(turns, true)).routerMs).toBe(10)
   })
-  it('began with its first turn, though nobody reads before the end', async () => {
+  it('has its first token in the first turn, even if it is read only at the end', async () => {
     expect((await recorded(turns, false)).firstTokenMs).toBe(40)
   })
 })
 
-it('an answer that was continued or begun anew elsewhere was routed when the one that served was sent', async () => {
+it('an answer continued or restarted elsewhere counts as routed when the serving attempt was sent', async () => {
   const broken = { startedAt: RECEIVED + 2, firstTokenMs: 5, error: { type: 'provider_unavailable', message: 'gone' } as const }
   expect((await recorded([broken, { startedAt: RECEIVED + 100, firstTokenMs: 7 }], false)).routerMs).toBe(100)
 })
 
-it('counts from when the call was received, so that no attempt is told to outlast it', async () => {
+it('a record counts from when the call was received, so that no attempt is longer than the call', async () => {
   const clock = manualClock(RECEIVED)
   // Checked and let in before it comes here.
   clock.advance(30)
@@ -102,25 +102,25 @@ it('counts from when the call was received, so that no attempt is told to outlas
   expect({ startedAt, endedAt, durationMs }).toEqual({ startedAt: RECEIVED, endedAt: RECEIVED + 130, durationMs: 130 })
 })
 
-it('names the user of the caller, and none where its name is empty', async () => {
+it('a record names the user of the caller, and none if the name is empty', async () => {
   expect((await recorded([{}], true, { user: 'u-1' })).externalUser).toBe('u-1')
   expect(await recorded([{}], true, { user: '' })).not.toHaveProperty('externalUser')
 })
 
-it('names the tools the gateway ran, and none where it ran none', async () => {
+it('a record names the tools the gateway ran, if any', async () => {
   const step: GenerationStep = { kind: 'tool', name: 'web_fetch', itemId: 'call_1', startedAt: RECEIVED + 5, durationMs: 7, errorType: 'timeout' }
   expect((await recorded([{}], true, { steps: [step] })).steps).toEqual([step])
   expect(await recorded([{}], true, { steps: [] })).not.toHaveProperty('steps')
   expect(await recorded([{}], true)).not.toHaveProperty('steps')
 })
 
-it('says of an attempt the caller walked away from that it was cancelled, not that it failed', async () => {
+it('an attempt that the caller left is recorded as cancelled, not as failed', async () => {
   const error = { type: 'server', message: 'The caller went away' } as const
   const { attempts } = await recorded([{ error, abandoned: true }, { error }], true)
   expect(attempts.map(({ errorType }) => errorType)).toEqual(['cancelled', 'server'])
 })
 
-it('keeps the beginning of a model name that is none, whole characters of it', async () => {
+it('an invalid model name is recorded by its beginning, in whole characters', async () => {
   const { requestedModel } = await recorded([{}], true, { requestedModel: `a/${'\u{1F600}'.repeat(1_000_000)}` })
   expect(requestedModel).toHaveLength(MAX_MODEL_CHARS)
   expect((await recorded([{}], true, { requestedModel: `ab/${'\u{1F600}'.repeat(1_000)}` })).requestedModel.isWellFormed()).toBe(true)

@@ -6,7 +6,7 @@ import { recordedParameters } from './recorded-parameters.ts'
 const of = (request: object, keptRequest?: object) =>
   recordedParameters({ request: request as ModelRequest, trace: keptRequest === undefined ? {} : { keptRequest } } as Call)
 
-it('are those of every front door, by the names they were sent with', () => {
+it('parameters of every front door are recorded, under the names they were sent with', () => {
   const sent = {
     temperature: 0.3,
     reasoning: { effort: 'low' },
@@ -24,11 +24,11 @@ it('stop sequences are a list, however they were sent', () => {
   for (const none of [{ stop: '' }, { stop: [] }, { stop: null }, {}]) expect(of(none)).toEqual({})
 })
 
-it('words among them are what guardrails have left', () => {
+it('texts among them are recorded after redaction', () => {
   expect(of({ stop: 'jane@example.com' }, { stop: '[EMAIL]' })).toEqual({ stop: ['[EMAIL]'] })
 })
 
-it('what no door has checked is left out where it is no such parameter', () => {
+it('unvalidated values that are not valid parameters are left out', () => {
   expect(of({ seed: 1e300, min_p: 'much', top_a: { a: 1 }, repetition_penalty: [1], logit_bias: ['x'], stop: { a: 1 } })).toEqual({})
   expect(of({ seed: 1.5, logit_bias: { a: 'x' } })).toEqual({})
 })

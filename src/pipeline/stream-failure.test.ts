@@ -34,7 +34,7 @@ function afterBreak(events: readonly ModelEvent[]): Continuation {
 }
 
 describe('a continuation', () => {
-  it('keeps the words of the vendor beside citations that it moves', () => {
+  it('keeps the vendor’s own form of citations that it moves', () => {
     const continuation = afterBreak([start('m', 'message'), text('m', 'The sky ')])
     const cited = cite('m', 1, 3) as Extract<ModelEvent, { readonly type: 'annotation' }>
     keepNative(cited.annotation, 'messages', { type: 'char_location' })
@@ -70,7 +70,7 @@ describe('a continuation', () => {
     ])
   })
 
-  it('sends the answer so far without the white space at its end, and leaves less to be written', () => {
+  it('sends the answer so far without trailing white space, and reduces the output limit', () => {
     const continuation = afterBreak([start('m', 'message'), text('m', 'x'.repeat(80)), text('m', ' \n')])
     const request = continuation.request(REQUEST)
     expect(request.input.at(-1)).toMatchObject({ role: 'assistant', content: [{ type: 'output_text', text: 'x'.repeat(80) }] })
@@ -78,7 +78,7 @@ describe('a continuation', () => {
     expect(continuation.spent?.total).toBe(0.5)
   })
 
-  it('costs what each of its endpoints wrote, and each is told its own', () => {
+  it('costs what each of its endpoints wrote, recorded per endpoint', () => {
     const continuation = new Continuation((_usage, { input: total = 0 }) => ({ ...NO_COST, total }))
     const [first, second] = [1, 0.25].map((input): AttemptRecord => ({ endpoint: testEndpoint({ pricing: { input } }), status: 200, startedAt: 0 }))
     const call = { request: REQUEST, trace: { served: second } } as unknown as Call
@@ -98,13 +98,13 @@ describe('a continuation', () => {
 })
 
 describe('an answer held back', () => {
-  it('goes out when it is complete', () => {
+  it('is sent when it is complete', () => {
     const buffer = new AnswerBuffer()
     expect(buffer.take([start('m', 'message'), text('m', 'a')])).toBe(false)
     expect(buffer.take([{ type: 'response-end', reason: 'stop' }])).toBe(true)
     expect(buffer.full).toBe(false)
   })
-  it('goes out when it has too many events', () => {
+  it('is sent when it has too many events', () => {
     const buffer = new AnswerBuffer()
     const events = Array.from({ length: 1_024 }, () => text('m', 'a'))
     let reads = 1

@@ -28,8 +28,8 @@ const stage = () => {
   return { root, asked, bill, held: () => toolPrices(root) }
 }
 
-describe('what a tool buys', () => {
-  it('is held until it is paid, and then costs what it came to', async () => {
+describe('the purchase of a tool', () => {
+  it('is reserved until it is paid, and then has its actual cost', async () => {
     const { bill, held, asked } = stage()
     await bill.afford(0.25)
     await bill.afford(0.5)
@@ -40,7 +40,7 @@ describe('what a tool buys', () => {
     expect([held(), bill.spent.cost.total]).toEqual([1.125, 1.125])
   })
 
-  it('is free again when nothing came of it', async () => {
+  it('is released when it failed', async () => {
     const { bill, held } = stage()
     await bill.afford(0.25)
     bill.release()
@@ -48,7 +48,7 @@ describe('what a tool buys', () => {
     expect([held(), bill.spent.cost.total]).toEqual([0, 0])
   })
 
-  it('is not held for a tool that was given up while it asked', async () => {
+  it('is not reserved for a tool that was aborted while it asked', async () => {
     const { bill, held } = stage()
     const asking = bill.afford(0.25)
     bill.end(0)
@@ -56,7 +56,7 @@ describe('what a tool buys', () => {
     expect(held()).toBe(0)
   })
 
-  it('is bought without asking where nothing bounds the spending', async () => {
+  it('needs no admission where spending is not limited', async () => {
     const root = traceOf()
     for (const bill of [new ToolBill(root), new ToolBill(root, () => undefined)]) await bill.afford(0.25)
     expect(root.toolPrices).toBeUndefined()
@@ -67,7 +67,7 @@ describe('what a tool buys', () => {
   })
 })
 
-it('adds up what the models have come to by now, own keys apart, and what it bought itself', () => {
+it('the bill adds up the cost of models so far, own keys separately, and the tool’s own purchases', () => {
   const { bill, held } = stage()
   let first: Spent = { cost: NO_COST, tokens: 0 }
   bill.ask(() => first)
@@ -80,7 +80,7 @@ it('adds up what the models have come to by now, own keys apart, and what it bou
   expect(held()).toBe(0.5)
 })
 
-it('takes four characters for a token, the begun one whole, and says that nobody has counted', () => {
+it('the estimate counts four characters as a token, rounded up, and is marked as an estimate', () => {
   const request: ModelRequest = { input: [] }
   const { inputTokens } = estimatedUsage(request, 0)
   expect(estimatedUsage(request, 9, 5)).toEqual({

@@ -21,19 +21,19 @@ describe('an address with parentheses is cited', () => {
     expect(cited(text, moon)).toEqual([[moon, words]])
   })
 
-  it('where the first of them is never closed', () => {
+  it('if the first parenthesis is never closed', () => {
     expect(cited('at https://a.test/x(y z', 'https://a.test/x(y')).toEqual([['https://a.test/x(y', 'https://a.test/x(y']])
   })
 })
 
-it('does not swallow the parenthesis around an address', () => {
+it('the parenthesis around a URL is not part of it', () => {
   expect(cited('(https://a.test/x) and (https://a.test/y).', 'https://a.test/x', 'https://a.test/y').map(([, words]) => words)).toEqual([
     'https://a.test/x',
     'https://a.test/y',
   ])
 })
 
-it('leaves out what ends a sentence behind an address', () => {
+it('punctuation at the end of a sentence is not part of a URL', () => {
   expect(cited('See https://a.test/x. Or https://a.test/x?!', 'https://a.test/x').map(([, words]) => words)).toEqual([
     'https://a.test/x',
     'https://a.test/x',
@@ -41,19 +41,19 @@ it('leaves out what ends a sentence behind an address', () => {
 })
 
 describe('an address in another script', () => {
-  it('is cited, and what its sentence goes on with is not', () => {
+  it('is cited without the text that follows it', () => {
     const text = '请看https://a.test/x。谢谢，**https://a.test/x**'
     expect(cited(text, 'https://a.test/x').map(([, words]) => words)).toEqual(['https://a.test/x', 'https://a.test/x'])
   })
 
-  it('is cited as its letters or their escapes, whichever the search gave', () => {
+  it('is cited with letters or escapes, as the search returned it', () => {
     const [letters, escapes] = ['https://bücher.test/月', 'https://xn--bcher-kva.test/%E6%9C%88'] as const
     expect(cited(`see ${letters} now`, escapes)).toEqual([[escapes, letters]])
     expect(cited(`see [it](${escapes}) now`, letters)).toEqual([[letters, `[it](${escapes})`]])
   })
 })
 
-it('costs no more for addresses made of punctuation: pages lead to any, of 16 KB', () => {
+it('URLs of punctuation cost no more, because pages can contain any, up to 16 KB', () => {
   const address = `https://a.test/${'!'.repeat(15_000)}x`
   const started = threadTime()
   expect(cited(`at ${`https://a.test/${'!'.repeat(1_900)}x `.repeat(200)}`, ...Array.from({ length: 20 }, (_, n) => `${address}${n}`))).toEqual([])

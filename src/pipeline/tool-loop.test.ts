@@ -161,7 +161,7 @@ describe('the conversation of the next turn', () => {
     ])
   })
 
-  it('gives calls without an id one', async () => {
+  it('adds ids to calls without one', async () => {
     const { collect, requests } = stage({ turns: [[...call('probe', ''), end], words('ok')] })
     await collect()
     const [made, result] = requests[1]!.input.slice(1) as { call_id: string }[]
@@ -185,7 +185,7 @@ describe('a search of tools that the caller runs', () => {
     expect(ended(events)).toEqual(['completed'])
     expect(events.at(-1)).toMatchObject({ type: 'response-end' })
   })
-  it('is another thing than one the provider runs', async () => {
+  it('is distinguished from one the provider runs', async () => {
     const { collect, requests } = stage({ turns: [[...search({ execution: 'server', call_id: null }), ...call('probe', 'c1'), end], words('ok')] })
     await collect()
     expect(requests).toHaveLength(2)
@@ -207,7 +207,7 @@ describe('one answer', () => {
     ])
   })
 
-  it('says what stopped its last turn', async () => {
+  it('has the finish reason of its last turn', async () => {
     const stopped = { sequence: 'END' }
     const last: ModelEvent[] = [...words('ok').slice(0, -1), { type: 'response-end', reason: 'stop', stopped, usage }]
     const { collect } = stage({ turns: [[...call('probe', 'c1'), end], last] })
@@ -235,7 +235,7 @@ describe('one answer', () => {
     expect(trace.cost).toMatchObject({ total: 0.25 })
   })
 
-  it('costs what was counted of the turn that ended it without a word, where that was asked for', async () => {
+  it('includes the cost of an empty last turn that was requested', async () => {
     const filter = new GatewayError('content_policy_violation', 'stopped', { source: 'provider' })
     const said = words('Let me see.').slice(0, -1)
     const counted = createUsage({ inputTokens: 100 })
@@ -263,7 +263,7 @@ describe('one answer', () => {
     await expect(stage({ turns: [[...call('probe', 'c1'), end], broken] }).collect()).rejects.toBe(broken)
   })
 
-  it('shows pictures of tools to models that see them, and names them to others', async () => {
+  it('shows images of tools to models with image input, and mentions them to others', async () => {
     const image = { type: 'input_image', image_url: 'data:image/png;base64,AA==' } as const
     const words = { type: 'input_text', text: 'a dot' } as const
     const outputs = async (inputModalities: readonly ('text' | 'image')[], output: ToolResult['output']): Promise<unknown> => {
@@ -301,7 +301,7 @@ describe('a provider that stops in the middle of its own tools', () => {
   const paused: Turn = [...searched, { type: 'response-end', reason: 'length', nativeReason: 'pause_turn', paused: true, usage }]
   const tools = [{ type: 'code_execution_20250825' }]
 
-  it('is asked to go on with what it has said, and it is one answer', async () => {
+  it('is asked to continue from what it has sent, as one answer', async () => {
     const { collect, requests } = stage({ turns: [paused, paused, words('ok')], request: { tools, tool_choice: 'required' } })
     const events = await collect()
     const item = { type: 'web_search_call', status: 'completed', encrypted_content: 'E' }
@@ -313,13 +313,13 @@ describe('a provider that stops in the middle of its own tools', () => {
     expect(events.filter(({ type }) => type === 'response-end')).toHaveLength(1)
   })
 
-  it('is asked ten times, and the answer is then cut off', async () => {
+  it('is asked up to ten times, and the answer is then incomplete', async () => {
     const { collect, requests } = stage({ turns: [paused], request: { tools } })
     expect((await collect()).at(-1)).toEqual(expect.objectContaining({ type: 'response-end', reason: 'length', nativeReason: 'pause_turn' }))
     expect(requests).toHaveLength(11)
   })
 
-  it('is not asked where the caller wanted no more, or has something to do first', async () => {
+  it('is not asked where the caller limited tool calls, or has to run a tool first', async () => {
     const most = stage({ turns: [paused], request: { tools, stop_server_tools_when: [{ type: 'max_tokens_used', max_tokens: 20 }] } })
     await most.collect()
     expect(most.requests).toHaveLength(2)
@@ -328,7 +328,7 @@ describe('a provider that stops in the middle of its own tools', () => {
     expect(theirs.requests).toHaveLength(1)
   })
 
-  it('has ended its answer where it has nothing to add', async () => {
+  it('has completed its answer if the continuation is empty', async () => {
     const nothing = new GatewayError('provider_unavailable', 'sent an empty answer', { source: 'provider', wordless: true })
     const { collect } = stage({ turns: [paused, nothing], request: { tools } })
     expect((await collect()).at(-1)).toMatchObject({ type: 'response-end', reason: 'stop' })
@@ -336,7 +336,7 @@ describe('a provider that stops in the middle of its own tools', () => {
 })
 
 describe('guards', () => {
-  it('lets a tool that does not listen run no longer than its time', async () => {
+  it('ends a tool that ignores its abort signal at its time limit', async () => {
     const { collect, requests } = stage({
       turns: [[...call('probe', 'c1'), end], words('ok')],
       tool: { timeoutMs: 20, run: () => new Promise(() => undefined) },
@@ -345,7 +345,7 @@ describe('guards', () => {
     expect(JSON.stringify(requests[1]!.input.at(-1))).toContain('took too long')
   })
 
-  it('tells the model nothing of a bug', async () => {
+  it('shows the model nothing of a bug', async () => {
     const { collect, requests } = stage({
       turns: [[...call('probe', 'c1'), end], words('ok')],
       tool: { run: () => Promise.reject(new Error('postgres://user:secret@db')) },
@@ -354,13 +354,13 @@ describe('guards', () => {
     expect(JSON.stringify(requests[1]!.input)).not.toContain('secret')
   })
 
-  describe('on time', () => {
+  describe('for time', () => {
     /** Timers and the clock of the call move together, and only when they are told to. */
     const onFakeTime = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     afterEach(() => void vi.useRealTimers())
     const after = (ms: number): Promise<ToolResult> => new Promise((resolve) => setTimeout(() => resolve({ output: String(performance.now()) }), ms))
 
-    it(verifies('H4', 'ends the loop when its wall time is over'), async () => {
+    it(verifies('H4', 'end the loop when its wall time is over'), async () => {
       onFakeTime()
       const { collect, requests, trace } = stage({
         turns: [[...call('probe', 'c1'), end]],
@@ -376,7 +376,7 @@ describe('guards', () => {
       expect(trace.pipeline[0]!.data).toMatchObject({ stopped_by: 'wall_time' })
     })
 
-    it('counts it for all calls of one turn together: those that come too late are not begun', async () => {
+    it('count the time of all calls of one turn together: late ones are not started', async () => {
       onFakeTime()
       let begun = 0
       const run = (): Promise<ToolResult> => {
@@ -415,7 +415,7 @@ describe('guards', () => {
     expect(most).toBe(3)
   })
 
-  it('takes the same call side by side in one turn for no standing still', async () => {
+  it('does not count the same call in parallel within one turn as a repetition', async () => {
     const calls = (turn: string): Turn => [...[1, 2, 3, 4].flatMap((n) => call('probe', `${turn}${n}`)), end]
     const { collect, requests, trace } = stage({ turns: [calls('a'), calls('b'), words('ok')] })
     expect(ended(await collect())).toHaveLength(8)
@@ -424,7 +424,7 @@ describe('guards', () => {
     expect(trace.pipeline[0]!.data).not.toHaveProperty('stopped_by')
   })
 
-  describe('a model that calls although it may call no more', () => {
+  describe('a model that calls a tool although it must not', () => {
     const said = (events: readonly ModelEvent[]) => events.flatMap((event) => (event.type === 'text-delta' ? [event.delta] : []))
     const thought: Turn = [
       { type: 'item-start', key: 'r', item: { type: 'reasoning', summary: [] } as OutputItem },
@@ -444,7 +444,7 @@ describe('guards', () => {
     it.each([
       ['nothing else', []],
       ['thoughts', thought],
-    ])('is asked once more, with nothing to call, when it said %s', async (_what, before) => {
+    ])('is asked once more, without tools, when it wrote %s', async (_what, before) => {
       const { collect, requests } = stage({ turns: [[...before, ...call('probe', 'c1'), end], words('ok')], request: { max_tool_calls: 0 } })
       const events = await collect()
       expect(requests.map(({ tools, tool_choice }) => [tools?.length, tool_choice])).toEqual([
@@ -456,14 +456,14 @@ describe('guards', () => {
       expect(events.at(-1)).toMatchObject({ reason: 'stop', usage: { inputTokens: 20, outputTokens: 10 } })
     })
 
-    it('fails as an empty answer when it calls even then', async () => {
+    it('fails as an empty answer when it calls again', async () => {
       const { collect, requests, trace } = stage({ turns: [[...call('probe', 'c1'), end]], request: { max_tool_calls: 1 } })
       await expect(collect()).rejects.toMatchObject({ errorType: 'provider_unavailable', details: { source: 'provider' } })
       expect(requests).toHaveLength(3)
       expect(trace.spent).toMatchObject({ inputTokens: 30, outputTokens: 15 })
     })
 
-    it('has called nothing where the caller forbids it from the first turn on', async () => {
+    it('has its calls ignored where the caller forbids tools from the start', async () => {
       let begun = 0
       const run = async (): Promise<ToolResult> => ({ output: String(++begun) })
       const { collect, requests, trace } = stage({
@@ -517,7 +517,7 @@ describe('guards', () => {
     expect(stopped).toBe(true)
   })
 
-  it('begins no more of its calls then, and records none that was not begun', async () => {
+  it('then starts no more calls, and records none that was not started', async () => {
     let begun = 0
     const run = (_args: unknown, signal: AbortSignal): Promise<ToolResult> => {
       begun++
@@ -556,7 +556,7 @@ describe('items a server tool left in an earlier answer', () => {
         expect(requests[0]!.tools?.length ?? 0).toBe(tools.length)
       }
   })
-  it('do not pass for calls of the caller’s own function of that name', async () => {
+  it('are not mistaken for calls of the caller’s own function of that name', async () => {
     const tools = [{ type: 'function', name: 'probe' }] as const
     const { collect, requests } = stage({ turns: [words('ok')], request: { input: [user, left], tools } })
     await collect()
@@ -577,7 +577,7 @@ describe('items a server tool left in an earlier answer', () => {
       expect(requests[0]!.input.at(-1)).toMatchObject({ type: 'function_call_output', output })
     }
   })
-  it('stay as they are when nobody here knows the tool', async () => {
+  it('are unchanged when the tool is unknown', async () => {
     const item = { type: 'gateway:gone', id: 'p1' }
     const { collect, requests } = stage({ turns: [words('ok')], request: { input: [user, item] } })
     await collect()

@@ -35,7 +35,7 @@ const offered = (tools: readonly Tool[], endpoint: Endpoint = hosting()): Offer 
 
 describe('a tool the provider runs itself', () => {
   const own = (parameters: object = {}): Tool => ({ type: 'gateway:look', parameters })
-  it('is named to it once, as it was named first', () => {
+  it('is sent once, under the type that came first', () => {
     expect(offered([own(), own()]).tools).toEqual([{ type: 'look' }])
     expect(offered([own({ wide: true }), own()]).tools).toEqual([{ type: 'look', wide: true }])
     expect(offered([{ type: 'look', near: 1 }, own()]).tools).toEqual([{ type: 'look', near: 1 }])
@@ -44,7 +44,7 @@ describe('a tool the provider runs itself', () => {
   it('knows no setting that is null', () => {
     for (const parameters of [null, { wide: null }]) expect(offered([{ type: 'gateway:look', parameters }]).tools).toEqual([{ type: 'look' }])
   })
-  it('leaves items of the type by which it was named first', () => {
+  it('produces items of the type that came first', () => {
     expect([...offered([own(), { type: 'look' }]).renamed]).toEqual([['look_call', 'gateway:look']])
     expect([...offered([{ type: 'look' }, own()]).renamed]).toEqual([])
   })

@@ -118,8 +118,8 @@ function stage({ turns, names = ['one'], open, request, signal = new AbortContro
   return { collect, requests, ran, trace: call.trace }
 }
 
-describe('an entry that stands for functions of others', () => {
-  it('is opened before the first turn, and told with the first words of the model', async () => {
+describe('a tool that stands for functions of a remote server', () => {
+  it('is opened before the first turn, and its items are sent with the first content of the model', async () => {
     const { collect, requests, ran } = stage({ turns: [calls('far__one'), words] })
     const events = await collect()
     expect(events.slice(0, 4)).toMatchObject([
@@ -135,14 +135,14 @@ describe('an entry that stands for functions of others', () => {
     })
   })
 
-  it('is not told of when the model fails before it has said anything', async () => {
+  it('has no items when the model fails before any content', async () => {
     const { collect } = stage({ turns: [new Error('gone')] })
     const seen: ModelEvent[] = []
     await expect(collect().then((events) => seen.push(...events))).rejects.toThrow('gone')
     expect(seen).toEqual([])
   })
 
-  it('keeps nobody waiting who leaves', async () => {
+  it('does not delay a caller who leaves', async () => {
     const leaver = new AbortController()
     const { collect, requests } = stage({ turns: [words], open: () => new Promise(() => undefined), signal: leaver.signal })
     const pending = collect()
@@ -152,10 +152,10 @@ describe('an entry that stands for functions of others', () => {
   })
 })
 
-describe('a call the caller has agreed to', () => {
+describe('a call the caller has approved', () => {
   const input: readonly InputItem[] = [user, { type: 'far_word' }]
 
-  it('runs before the first turn, with the word it was agreed to by', async () => {
+  it('runs before the first turn, with its approval', async () => {
     const { collect, requests, ran } = stage({ turns: [words], request: { input } })
     await collect()
     expect(ran).toEqual([{ name: 'one', grant: 'word' }])
@@ -169,7 +169,7 @@ describe('a call the caller has agreed to', () => {
     expect(trace.pipeline[0]!.data).toMatchObject({ tool_calls_requested: 1, stopped_by: 'max_tool_calls' })
   })
 
-  it('is nothing without its tool; the history stays readable', async () => {
+  it('is not run without its tool, and the history stays readable', async () => {
     const { collect, requests, ran } = stage({ turns: [words], request: { input, tools: [] } })
     await collect()
     expect(ran).toEqual([])
@@ -205,7 +205,7 @@ describe('a choice', () => {
     expect(requests[0]!.tool_choice).toEqual(meant)
   })
 
-  it('of a whole entry is let go after the first turn', async () => {
+  it('of all its functions applies to the first turn only', async () => {
     const { collect, requests } = stage({
       turns: [calls('far__one'), words],
       names: ['one', 'two'],

@@ -14,7 +14,7 @@ const state: LoopState = {
 }
 const stop = (change: Partial<LoopState>, request: object = {}) => stopReason({ input: [], ...request }, { ...state, ...change }, DEFAULT_LOOP_LIMITS)
 
-describe('guards that hold whatever the caller says', () => {
+describe('limits that apply whatever the caller sets', () => {
   const conditions = { stop_server_tools_when: [{ type: 'step_count_is', step_count: 1_000 }] }
   it.each([
     ['repeated_call', { repeats: 3 }],
@@ -24,7 +24,7 @@ describe('guards that hold whatever the caller says', () => {
     expect(stop({}, conditions)).toBeUndefined()
     expect(stop(change, conditions)).toBe(reason)
   })
-  it('takes the native finish reason too', () =>
+  it('match the native finish reason too', () =>
     expect(stop({}, { stop_server_tools_when: [{ type: 'finish_reason_is', reason: 'tool_use' }] })).toBe('finish_reason_is'))
 })
 
@@ -47,7 +47,7 @@ it('counts the same call with the same result, and forgets when the result chang
   expect(detector.worst).toBe(3)
 })
 
-it('takes a call that is made again after something else was done for no repetition, and two that take turns for one', () => {
+it('a call repeated after another action is not a repetition, and two alternating calls are', () => {
   const working = new RepeatDetector()
   for (const [turn, args] of ['test', 'edit 1', 'test', 'edit 2', 'test', 'edit 3', 'test'].entries()) working.add('shell', args, 'ok', turn)
   expect(working.worst).toBe(1)

@@ -16,7 +16,7 @@ function told(counts: Counts, spoke = true, modalities?: readonly string[]): { r
 }
 
 describe('counts at the end of an answer', () => {
-  it('are told where they know of its prompt and its words', () => {
+  it('are used if they cover prompt and output', () => {
     expect(told({ inputTokens: 30, outputTokens: 2 })).toMatchObject({ told: { inputTokens: 30, outputTokens: 2 }, kept: undefined })
   })
 
@@ -24,7 +24,7 @@ describe('counts at the end of an answer', () => {
     ['without a prompt', { outputTokens: 2 }, true],
     ['without its words', { inputTokens: 30 }, true],
     ['of nothing', {}, false],
-  ])('%s are half a report, by which an estimate is mended', (_name, counts, spoke) => {
+  ])('%s are incomplete, and correct an estimate', (_name, counts, spoke) => {
     const { told: usage, kept } = told(counts, spoke)
     expect(usage).toBeUndefined()
     expect(kept).toEqual(createUsage(counts))
@@ -34,11 +34,11 @@ describe('counts at the end of an answer', () => {
     ['says what it has cost', { inputTokens: 30, reportedCost: 0.5 }],
     ['counts pictures apart', { inputTokens: 30, imageOutputTokens: 1_290 }],
     ['says what it charges for', { inputTokens: 30, billed: { inputTokens: 3, outputTokens: 1 } }],
-  ])('stand where their server %s', (_name, counts) => {
+  ])('are used where their server %s', (_name, counts) => {
     expect(told(counts).told).toEqual(createUsage(counts))
   })
 
-  it('stand for an answer without a word, and for vectors', () => {
+  it('are used for an empty answer, and for vectors', () => {
     expect(told({ inputTokens: 30 }, false).told).toBeDefined()
     expect(told({ inputTokens: 30 }, true, ['embeddings']).told).toBeDefined()
   })

@@ -15,13 +15,13 @@ const failure = (text: string): GatewayError =>
   })
 
 describe('a failure that quotes the credential', () => {
-  it(verifies('G4', 'loses it, whatever it looks like, and keeps the rest'), () => {
+  it(verifies('G4', 'has it removed, whatever it looks like, and keeps the rest'), () => {
     const clean = withoutCredential(failure('my-own-token-of-no-known-form'), credential('my-own-token-of-no-known-form'))
     expect(clean.message).toBe('refused: [redacted]')
     expect(clean.details).toEqual({ source: 'provider', raw: '{"error":"[redacted]"}', providerCode: 'bad_[redacted]', credentialDead: true })
   })
 
-  it(verifies('G4', 'loses every part of one that has several'), () => {
+  it(verifies('G4', 'has every part of it removed, if it has several'), () => {
     const key = credential('{"access_key_id":"AKIACANARY00","secret":"wJalrXUtnFEMI/K7MDENG"}')
     expect(withoutCredential(failure('AKIACANARY00 and wJalrXUtnFEMI/K7MDENG'), key).message).toBe('refused: [redacted] and [redacted]')
     expect(withoutCredential(failure('hunter2hunter2'), credential('user:hunter2hunter2')).message).toBe('refused: [redacted]')
@@ -37,12 +37,12 @@ describe('a failure that quotes the credential as its server writes texts', () =
     ['as JSON within JSON', KEY.replaceAll('/', '\\\\\\/').replaceAll('=', '\\\\u003d')],
     ['as a part of an address', encodeURIComponent(KEY)],
     ['as a part of a page', KEY.replaceAll('/', '&#x2F;').replaceAll('=', '&#61;')],
-  ])(verifies('G4', '%s loses it'), (_how, quoted) => {
+  ])(verifies('G4', '%s has it removed'), (_how, quoted) => {
     const { details } = withoutCredential(failure(quoted), credential(KEY))
     expect(details.raw).toBe('{"error":"[redacted]"}')
   })
 
-  it('is looked through in a moment, whatever the server and the key are made of', () => {
+  it('is searched in linear time, whatever the answer and the key are', () => {
     const run = '\\'.repeat(60_000)
     const begun = threadTime()
     for (const key of ['////////////', '\\\\\\\\//\\\\//', 'Zm9vYmFy/\\\\=='])
@@ -52,7 +52,7 @@ describe('a failure that quotes the credential as its server writes texts', () =
 })
 
 describe('a failure that quotes a header the operator has configured', () => {
-  it(verifies('G4', 'loses it, with a credential beside it or without'), () => {
+  it(verifies('G4', 'has it removed, with a credential or without'), () => {
     const quoted = failure('corp-token-4242424242, my-own-token-of-no-known-form')
     const secrets = ['corp-token-4242424242']
     expect(withoutCredential(quoted, credential('my-own-token-of-no-known-form'), secrets).message).toBe('refused: [redacted], [redacted]')
@@ -69,12 +69,12 @@ describe('a failure that quotes a secret that begins like another', () => {
 })
 
 describe('a failure that does not', () => {
-  it('is the same', () => {
+  it('is the same object', () => {
     const error = failure('of no interest')
     expect(withoutCredential(error, credential('another-secret'))).toBe(error)
     expect(withoutCredential(error, undefined)).toBe(error)
   })
-  it('loses no word that happens to be short', () => {
+  it('keeps short words that equal a short credential', () => {
     const error = failure('no key at all')
     expect(withoutCredential(error, credential('key'))).toBe(error)
   })

@@ -32,17 +32,17 @@ describe('arguments of a call stay JSON', () => {
   })
 })
 
-it('takes out what reaches beyond one value as it stands', () => {
+it('a match across several values is removed as plain text', () => {
   const text = '{"secret": "x","b":1}'
   expect(redact(text, [hit(text, '"secret": "x"')])).toBe('{[X],"b":1}')
 })
 
-it('leaves texts that are no JSON to the letter', () => {
+it('texts that are not JSON are unchanged', () => {
   const text = String.raw`write \nbob@example.com 2025550123`
   expect(redact(text, [hit(text, 'nbob@example.com'), hit(text, '2025550123')])).toBe(String.raw`write \[X] [X]`)
 })
 
-it('is done with arguments as large as a request may be', () => {
+it('arguments of the maximum size are redacted in bounded time', () => {
   const text = `{"n":914,"body":"${String.raw`\n`.repeat(16_000_000)}"}`
   expect(redact(text, [hit(text, '914')]).startsWith('{"n":"[X]","body"')).toBe(true)
 })

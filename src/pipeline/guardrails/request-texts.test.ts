@@ -100,7 +100,7 @@ describe('the texts of a request', () => {
     expect(['image_generation_call', 'gateway:image_generation', 'openrouter:image_generation'].map(result)).toEqual([0, 0, 0])
   })
 
-  it('are exchanged by their place, and nothing else changes', () => {
+  it('are replaced in place, and nothing else changes', () => {
     const index = (text: string): number => collectTexts(request).findIndex((slot) => slot.text === text)
     const changed = replaceTexts(request, new Map([index('part-2'), index('parameter-text'), index('arguments')].map((place) => [place, 'X'])))
     expect(changed).toEqual(
@@ -110,13 +110,13 @@ describe('the texts of a request', () => {
     expect(replaceTexts(request, new Map())).toBe(request)
   })
 
-  it('are exchanged in a trace, whose ids stay', () => {
+  it('are replaced in a trace, whose ids stay', () => {
     const asked: ModelRequest = { input: [], trace: { trace_id: 'same', trace_name: 'same', same: 'same', parent_span_id: 'same' } }
     const all = new Map(collectTexts(asked).map((_slot, place) => [place, `X${place}`]))
     expect(replaceTexts(asked, all).trace).toEqual({ trace_id: 'same', parent_span_id: 'same', trace_name: 'X0', X1: 'X2' })
   })
 
-  it('are what plugins tell the model in the words of the caller, but not what they choose by', () => {
+  it('include plugin settings that reach the model, but not those that choose models', () => {
     const tools = [{ type: 'gateway:mcp', server_label: 'label', server_description: 'server-text', authorization: 'secret' }]
     const asked: ModelRequest = {
       input: [],
@@ -135,7 +135,7 @@ describe('the texts of a request', () => {
     expect(changed.plugins![3]).toBe(asked.plugins![3])
   })
 
-  it('are values of a stored prompt, whatever their names are', () => {
+  it('include the values of a stored prompt, whatever their names are', () => {
     const image = { type: 'input_image', image_url: 'data:image/png;base64,AAAA' }
     const variables = { name: 'name-text', data: 'data-text', headers: 'headers-text', file: { type: 'input_text', text: 'part-text' }, image }
     const asked: ModelRequest = { input: [], prompt: { id: 'pmpt_1', variables, version: '2' } }
@@ -146,7 +146,7 @@ describe('the texts of a request', () => {
     expect(replaceTexts(asked, new Map())).toBe(asked)
   })
 
-  it('are all of a schema that is not one of its words', () => {
+  it('include everything in a schema except keywords', () => {
     const schema = {
       type: 'object',
       properties: { plain: { type: 'string', format: 'date-time' }, 'some words': { type: ['string', 'null'], format: 'format words' } },
@@ -166,7 +166,7 @@ describe('the texts of a request', () => {
     }
   })
 
-  it('are all of what a tool at the caller was asked and what came of it: both are told as JSON', () => {
+  it('include input and output of tools the caller runs, because both are sent as JSON', () => {
     const words = { data: 'in data', id: 'in id', 'not a name': 'in a value' }
     const asked = ['in data', 'in id', 'not a name', 'in a value']
     for (const item of [
@@ -183,7 +183,7 @@ describe('the texts of a request', () => {
     expect(collectTexts({ input: [{ type: 'computer_call_output', call_id: 'c', output: screenshot }] })).toEqual([])
   })
 
-  it('are names that are none', () => {
+  it('include invalid names', () => {
     const tools = ['get_weather', 'mcp__server.tool/a', 'tell them this', '536-22-8726', `a${'b'.repeat(200)}`].map((name) => ({
       type: 'function',
       name,
@@ -191,7 +191,7 @@ describe('the texts of a request', () => {
     expect(collectTexts({ input: [], tools }).map(({ text }) => text)).toEqual(tools.slice(2).map(({ name }) => name))
   })
 
-  it(verifies('K3', 'are names of fields that are none, wherever nobody knows the field'), () => {
+  it(verifies('K3', 'include invalid names of unknown fields'), () => {
     const odd = 'SSN 123-45-6789'
     const told: ModelRequest = {
       input: [{ type: 'x_note', [odd]: 1, deep: [{ [odd]: 'value' }], fine_name: 'text' }],
@@ -205,13 +205,13 @@ describe('the texts of a request', () => {
     expect(Object.keys(shown)).toEqual(['input', 'tools', '[SSN]'])
   })
 
-  it('of reasoning are not exchanged: it is left out', () => {
+  it('of reasoning are not replaced, because the item is left out', () => {
     const place = collectTexts(request).findIndex(({ text }) => text === 'thought')
     const changed = replaceTexts(request, new Map([[place, 'X']]))
     expect(changed.input.map(({ type }) => type)).toEqual(request.input.map(({ type }) => type).filter((type) => type !== 'reasoning'))
   })
 
-  it('are what an envelope encloses, which anybody can write: changed, it is left out', () => {
+  it('include the content of a reasoning envelope, which anyone can forge: if it would change, it is left out', () => {
     const about = { format: 'anthropic-claude-v1', scope: 'scope' }
     const blob = 'c2VhbGVk'.repeat(20)
     const blocks = JSON.stringify([
@@ -251,7 +251,7 @@ describe('the texts of a request', () => {
     expect(joins(['', 'a', '', [{ text: '' }], 'b', { x: '' }, 1, '', 'c'])).toEqual([false, true, false])
   })
 
-  it('are found at any depth a request may have, and deeper ones stall nobody', () => {
+  it('are found at any depth a request may have, and deeper ones cost bounded time', () => {
     let nested: unknown = 'bottom'
     for (let i = 0; i < 200_000; i++) nested = [nested]
     expect(collectTexts({ input: [{ type: 'x', nested }] })).toEqual([])

@@ -60,7 +60,7 @@ describe('redaction', () => {
     expect((await redacted([slot('to jane@exam'), slot('ple.com now')], EMAIL)).texts).toEqual(['to jane@exam', 'ple.com now'])
   })
 
-  it('finds in a part what would be hidden by the part before it', async () => {
+  it('finds a match in a part that the part before it would hide', async () => {
     const ssn: GuardrailRules = { content_filter_builtins: [{ slug: 'ssn', action: 'redact' }] }
     expect((await redacted([slot('number 9'), slot('123-45-6789', true)], ssn)).texts).toEqual(['number 9', '[SSN]'])
   })
@@ -74,7 +74,7 @@ describe('redaction', () => {
     }
   })
 
-  it('takes the ends of a long text for its ends, and no border of its pieces', async () => {
+  it('treats only the ends of a long text as ends, and not the borders of its pieces', async () => {
     const filler = 'ab '.repeat(150_000)
     const text = `key one\n${filler}\nkey two\n${filler}key three`
     const taken = async (source: string): Promise<string> => (await redacted([slot(text)], pattern(source))).texts[0]!.replaceAll(filler, '…')
@@ -84,13 +84,13 @@ describe('redaction', () => {
     expect(await taken('(?m)^[a-jl-z]{2,9}$|^key')).toBe('[REDACTED] one\n…\n[REDACTED] two\n…key three')
   })
 
-  it('takes the ends of a long text for its ends where it is disguised, too', async () => {
+  it('treats only the ends of a disguised long text as ends, too', async () => {
     const filler = 'ａb '.repeat(150_000)
     const { texts } = await redacted([slot(`${filler}key`)], pattern('^ab|[a-z]+ ?$'))
     expect(texts[0]).toBe(`[REDACTED]${filler.slice(2)}[REDACTED]`)
   })
 
-  it('takes no border of a piece for that of a number', async () => {
+  it('does not treat the border of a piece as the end of a number', async () => {
     const ssn: GuardrailRules = { content_filter_builtins: [{ slug: 'ssn', action: 'redact' }] }
     for (let before = 126_970; before < 126_980; before++) {
       const text = `${'x'.repeat(before)}9123-45-6789 ${'y '.repeat(9_000)}`
@@ -98,24 +98,24 @@ describe('redaction', () => {
     }
   })
 
-  it('takes out a match that is longer than what two pieces share, as far as each of them sees it', async () => {
+  it('removes a match longer than the overlap of two pieces as far as each piece contains it', async () => {
     const { texts } = await redacted([slot(`${'- '.repeat(50_000)}${'k'.repeat(200_000)} end`)], pattern('k+'))
     expect(texts[0]).not.toContain('k')
     expect(texts[0]!.endsWith(' end')).toBe(true)
   })
 
-  it('takes out the whole of an encoded text that hides something', async () => {
+  it('removes an encoded text with a hidden match completely', async () => {
     const encoded = Buffer.from('mail jane@example.com').toString('base64')
     expect((await redacted([slot(`see ${encoded}.`)], EMAIL)).texts).toEqual(['see [EMAIL].'])
   })
 
-  it('finds what begins behind a line break of JSON, whose letter is no word', async () => {
+  it('finds a match after an escaped line break of JSON, whose letter n is not part of a word', async () => {
     const rules: GuardrailRules = { content_filter_builtins: (['phone', 'ip-address'] as const).map((slug) => ({ slug, action: 'redact' })) }
     const csv = slot('{"csv":"name,phone\\n914-309-4996\\t192.168.0.1\\r\\n10.0.0.1"}')
     expect((await redacted([csv], rules)).texts).toEqual(['{"csv":"name,phone\\n[PHONE]\\t[IP_ADDRESS]\\r\\n[IP_ADDRESS]"}'])
   })
 
-  it('takes it out where it is on the border of two lines of an encoded text', async () => {
+  it('removes a match across two lines of an encoded text', async () => {
     const encoded = Buffer.from(`${'x '.repeat(24)}jane@example.com and so on`).toString('base64')
     const lines = `${encoded.slice(0, 76)}\n${encoded.slice(76)}`
     expect((await redacted([slot(`see ${lines}.`)], EMAIL)).texts).toEqual(['see [EMAIL].'])
@@ -153,14 +153,14 @@ describe('several guardrails', () => {
     expect(filters(builtin(injection, 'block'), builtin(injection, 'flag', 'all_messages'))).toEqual([['g0', 'PROMPT_INJECTION', 'block', false]])
   })
 
-  it('pass over what cannot be read any more', () => {
+  it('skip stored filters that are no longer valid', () => {
     expect(
       filters({ content_filters: [{ pattern: '(', action: 'block' }], content_filter_builtins: [{ slug: 'address', action: 'block' }] }),
     ).toEqual([])
   })
 })
 
-describe('whatever was found before', () => {
+describe('after any number of earlier matches', () => {
   const blockSsn: GuardrailRules = { content_filter_builtins: [{ slug: 'ssn', action: 'block' }] }
   const scan = (slots: readonly TextSlot[], rules: readonly GuardrailRules[], step = 0) => {
     let now = 0
@@ -177,7 +177,7 @@ describe('whatever was found before', () => {
     ])
   })
 
-  it('what blocks is found', async () => {
+  it('a match that blocks is found', async () => {
     const noted: GuardrailRules = { content_filter_builtins: [{ slug: 'email', action: 'flag' }] }
     for (const rules of [EMAIL, noted]) {
       const { hits } = await scan([slot('a@example.com '.repeat(30_000)), slot('123-45-6789')], [rules, blockSsn])
@@ -185,12 +185,12 @@ describe('whatever was found before', () => {
     }
   })
 
-  it('what blocks is found where something milder finds the same', async () => {
+  it('a match that blocks is found where a milder rule matches the same', async () => {
     const { hits } = await scan([slot('PROJ-1')], [pattern('PROJ-1'), { content_filters: [{ pattern: 'PROJ-[0-9]', action: 'block' }] }])
     expect(hits.map(({ filter }) => filter.action)).toEqual(['redact', 'block'])
   })
 
-  it('what is encoded is found', async () => {
+  it('an encoded match is found', async () => {
     const encoded = Buffer.from('mail jane@example.com').toString('base64')
     const harmless = Buffer.from('nothing to see here').toString('base64')
     const { texts } = await redacted([slot(`${`${harmless} `.repeat(2_000)}${encoded}`)], EMAIL)
@@ -199,24 +199,24 @@ describe('whatever was found before', () => {
     expect((await redacted([slot(padded)], EMAIL)).texts).toEqual(['[EMAIL]'])
   })
 
-  it('is not said to be read where more was found than can be taken out', async () => {
+  it('the request is not passed if there are more matches than can be removed', async () => {
     const { unfinished, hits } = await scan([slot('1 '.repeat(150_000))], [pattern('1')])
     expect(unfinished).toContain('more findings')
     expect(hits).toHaveLength(100_000)
   })
 
-  it('notes are bounded, and end nothing', async () => {
+  it('recorded matches are bounded, and end nothing', async () => {
     const { unfinished, hits } = await scan([slot('1 '.repeat(150_000))], [{ content_filters: [{ pattern: '1', action: 'flag' }] }])
     expect(unfinished).toBeUndefined()
     expect(hits).toHaveLength(20_000)
   })
 
-  it('is not said to be read where it took longer than a request may', async () => {
+  it('the request is not passed if the scan took longer than allowed', async () => {
     const { unfinished } = await scan([slot('a '.repeat(5_000))], [pattern('a')], 11)
     expect(unfinished).toContain('longer')
   })
 
-  it('nothing passes a pattern that was accepted once and is too large now, unless it only notes', async () => {
+  it('nothing passes a stored pattern that is too large now, unless it only flags', async () => {
     const stored = (action: 'redact' | 'flag'): GuardrailRules => ({ content_filters: [{ pattern: '(?:a?){900}b', action }] })
     const { hits } = await scan([slot('hello')], [stored('redact')])
     expect(hits).toMatchObject([{ start: 0, end: 5, filter: { action: 'block', label: expect.stringContaining('too large') as string } }])

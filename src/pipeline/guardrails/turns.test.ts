@@ -9,7 +9,7 @@ const slot = (text: string, joins = false): TextSlot => ({ text, joins, from: 'u
 const EMAIL: GuardrailRules = { content_filter_builtins: [{ slug: 'email', action: 'redact' }] }
 const pattern = (source: string): GuardrailRules => ({ content_filters: [{ pattern: source, action: 'redact' }] })
 
-describe('others have their turn', () => {
+describe('other calls get their turn', () => {
   /** The most processor time between two of them. */
   async function longestTurn(slots: readonly TextSlot[], ...rules: readonly GuardrailRules[]): Promise<number> {
     let longest = 0
