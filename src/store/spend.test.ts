@@ -16,7 +16,7 @@ it('reports all activity or says what to ask for instead: half a report adds up 
     ['w1', 'w2', 'w3'].map((workspaceId) => ({ generation: sampleGeneration(`of ${workspaceId}`, { workspaceId, endedAt: 1_000 }) })),
   )
   const { db, engine } = openDatabase({ path })
-  const spend = createSpendStore(db, engine, 2)
+  const spend = createSpendStore(db, engine, { reportRows: 2 })
   await expect(spend.activity({ from: 0, to: 2_000 })).rejects.toMatchObject({
     errorType: 'invalid_request',
     message: 'The report would have more than 2 rows; ask for one date, workspace_id or api_key_hash',

@@ -1,11 +1,10 @@
 import type { Transaction } from 'kysely'
 import { INTERVALS, NOTHING_SPENT, periodStart, type Interval } from '../core/counter.ts'
-import { GatewayError } from '../core/error.ts'
 import type { Generation } from '../core/generation.ts'
 import type { SpendFigures, SpendStore } from '../core/store.ts'
+import { createActivityReport, type ActivityBounds } from './activity.ts'
 import { text, whole } from './column-value.ts'
 import type { Db, Engine, Tables } from './database.ts'
-import { textList } from './id-list.ts'
 import { guarded } from './store-error.ts'
 
 type SpendRow = Tables['spend']
@@ -14,8 +13,6 @@ type ActivityTableRow = Tables['activity']
 /** Rows of one statement, well below the limits on bound values. */
 const MAX_ROWS = 256
 const MAX_SUBJECTS = 200
-/** About fifteen megabytes of JSON. */
-const MAX_ACTIVITY_ROWS = 50_000
 
 /** Sums up a batch of new generations, within the transaction that inserts them. */
 export async function addSpend(trx: Transaction<Tables>, generations: readonly Generation[]): Promise<void> {
@@ -140,10 +137,7 @@ function addActivity(activity: Map<string, ActivityTableRow>, generation: Genera
 
 const NO_SPENDING: SpendFigures = { usd: NOTHING_SPENT, byokUsd: NOTHING_SPENT }
 
-const tooManyRows = (limit: number): GatewayError =>
-  new GatewayError('invalid_request', `The report would have more than ${limit} rows; ask for one date, workspace_id or api_key_hash`)
-
-export function createSpendStore(db: Db, engine: Engine, maxActivityRows = MAX_ACTIVITY_ROWS): SpendStore {
+export function createSpendStore(db: Db, engine: Engine, activity?: Partial<ActivityBounds>): SpendStore {
   const ofMany = (subjects: readonly string[], now: number): Promise<ReadonlyMap<string, SpendFigures>> =>
     guarded(async () => {
       const found = new Map<string, { usd: { [I in Interval]: number }; byokUsd: { [I in Interval]: number } }>()
@@ -169,49 +163,6 @@ export function createSpendStore(db: Db, engine: Engine, maxActivityRows = MAX_A
   return {
     of: async (subject, now) => (await ofMany([subject], now)).get(subject) ?? NO_SPENDING,
     ofMany,
-    activity: (filter) =>
-      guarded(async () => {
-        if (filter.keyHashes?.length === 0) return []
-        let query = db
-          .selectFrom('activity')
-          .select(['day', 'model', 'endpoint_id'])
-          .$if(filter.acrossWorkspaces !== true, (each) => each.select('workspace_id').groupBy('workspace_id'))
-          .select(({ fn }) => [
-            // A renamed provider is still one provider.
-            fn.max('provider_name').as('provider_name'),
-            fn.sum<number | string>('requests').as('requests'),
-            fn.sum<number | string>('input_tokens').as('input_tokens'),
-            fn.sum<number | string>('output_tokens').as('output_tokens'),
-            fn.sum<number | string>('reasoning_tokens').as('reasoning_tokens'),
-            fn.sum<number | string>('usd').as('usd'),
-            fn.sum<number | string>('byok_usd').as('byok_usd'),
-          ])
-          .where('day', '>=', filter.from)
-          .where('day', '<', filter.to)
-          .groupBy(['day', 'model', 'endpoint_id'])
-          .orderBy('day', 'desc')
-          .orderBy('usd', 'desc')
-          .orderBy('model')
-          .orderBy('endpoint_id')
-          .limit(maxActivityRows + 1)
-        if (filter.workspaceId !== undefined) query = query.where('workspace_id', '=', filter.workspaceId)
-        if (filter.keyHashes !== undefined) query = query.where('key_hash', 'in', textList(engine, filter.keyHashes))
-        const rows = await query.execute()
-        if (rows.length > maxActivityRows) throw tooManyRows(maxActivityRows)
-        return rows.map((row) => ({
-          day: row.day,
-          ...(row.workspace_id === undefined ? {} : { workspaceId: row.workspace_id }),
-          model: row.model,
-          endpointId: row.endpoint_id,
-          providerName: row.provider_name,
-          // PostgreSQL sums integers as decimals, which arrive as text.
-          requests: Number(row.requests),
-          inputTokens: Number(row.input_tokens),
-          outputTokens: Number(row.output_tokens),
-          reasoningTokens: Number(row.reasoning_tokens),
-          usd: Number(row.usd),
-          byokUsd: Number(row.byok_usd),
-        }))
-      }),
+    activity: createActivityReport(db, engine, activity),
   }
 }
