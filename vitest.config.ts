@@ -50,6 +50,7 @@ const SCENARIOS_TOGETHER = [
   'clients/codex',
   'clients/codex-tools',
   'clients/embeddings',
+  'clients/guides',
   'clients/mcp',
   'clients/plugins',
   'clients/policies',
