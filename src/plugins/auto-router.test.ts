@@ -41,7 +41,7 @@ for (const plugin of [createAutoRouter(options), createAutoBetaRouter(options)])
   })
 }
 
-describe('bands of price', () => {
+describe('price bands', () => {
   it.each([
     ['low', ['a/m1', 'a/m0']],
     ['medium', ['a/m3', 'a/m2']],
@@ -52,7 +52,7 @@ describe('bands of price', () => {
     expect(chosen(ask('hello'), { cost_tier })).toEqual(models)
   })
 
-  it('follow from the work when nobody asks for one', () => {
+  it('follow from the task if none is requested', () => {
     expect(chosen(ask('hello'))).toEqual(['a/m1', 'a/m0'])
     expect(chosen(ask('compare and contrast'))).toEqual(['a/m3', 'a/m2'])
     expect(chosen(ask('prove it, step by step'))).toEqual(['a/m5', 'a/m4'])
@@ -64,17 +64,17 @@ describe('bands of price', () => {
     expect(chosen(ask('hello'), { cost_quality_tradeoff: 0, cost_tier: 'max' })).toEqual(['a/m9', 'a/m8'])
   })
 
-  it('of a small catalog give way to the cheaper one', () => {
+  it('of a small catalog fall back to the cheaper one', () => {
     expect(chosen(ask('hello'), { cost_tier: 'max', allowed_models: ['a/m0', 'a/m1'] })).toEqual(['a/m1'])
     expect(chosen(ask('hello'), { cost_tier: 'medium', allowed_models: ['a/m7'] })).toEqual(['a/m7'])
   })
 })
 
-it('keeps variants and the caller’s own fallbacks', () => {
+it('the router keeps variants and the caller’s own fallbacks', () => {
   expect(chosen({ ...ask('hello', 'gateway/auto:nitro'), models: ['acme/last'] }, { allowed_models: ['a/m4'] })).toEqual(['a/m4:nitro', 'acme/last'])
 })
 
-it('leaves a model of that very name to the catalog', () => {
+it('a catalog model of the same name takes precedence over the router', () => {
   const request = ask('hello')
   const { context } = testContext(autoRouteSettings.parse({}), { request, endpoints: [testEndpoint({ model: 'gateway/auto' })] })
   expect(createAutoRouter(options).choose!(request, context)).toBeUndefined()

@@ -48,7 +48,7 @@ describe('what is left out', () => {
     expect(whole).toEqual(input.filter((item) => whole.includes(item)))
   })
 
-  it.each([1_024, 4_096, 6_000])('leaves a prompt for a window of %i tokens, with room for an answer', async (window) => {
+  it.each([1_024, 4_096, 6_000])('makes a prompt fit a window of %i tokens, with room for an answer', async (window) => {
     const { request } = await compress(input, window)
     expect(tokensOf(request!)).toBeLessThan(window * 0.8)
     expect(tokensOf(request!)).toBeGreaterThan(window * 0.3)
@@ -64,7 +64,7 @@ describe('what is left out', () => {
     expect(tokensOf(request!)).toBeLessThan(3_300)
   })
 
-  it('is never the question, where plugins have put more behind it than fits', async () => {
+  it('is never the question, even if plugins have added more after it than fits', async () => {
     const asked = [...turns(3), user('how far is the moon?')]
     const { context } = testContext({ engine: 'middle-out' as const }, { request: { input: asked } })
     const prepared = { input: [...asked, user(`Pages: ${words(20_000)}`)] }
@@ -73,7 +73,7 @@ describe('what is left out', () => {
     expect(tokensOf(adapted!)).toBeLessThan(4_096)
   })
 
-  it('never parts a call from its result', async () => {
+  it('never separates a call from its result', async () => {
     const calls: InputItem[] = Array.from({ length: 40 }, (_, n): InputItem[] => [
       { type: 'reasoning', summary: [{ type: 'summary_text', text: words(20) }] },
       { type: 'function_call', call_id: `c${n}`, name: 'look', arguments: '{}' },
@@ -87,7 +87,7 @@ describe('what is left out', () => {
     expect(kept.filter(({ type }) => type === 'reasoning')).toHaveLength(ids('function_call').length)
   })
 
-  it('is the middle of what happened since the question, too: agents work long on one', async () => {
+  it('is the middle of the steps since the question, too, because agents work long on one', async () => {
     const calls: InputItem[] = Array.from({ length: 60 }, (_, n): InputItem[] => [
       { type: 'function_call', call_id: `c${n}`, name: 'look', arguments: '{}' },
       { type: 'function_call_output', call_id: `c${n}`, output: `result ${n} ${words(120)}` },
@@ -101,7 +101,7 @@ describe('what is left out', () => {
     expect(stage?.data).toMatchObject({ truncated_count: 0 })
   })
 
-  it('takes work in proportion to the prompt', async () => {
+  it('is found in time linear in the prompt', async () => {
     const many = Array.from({ length: 20_000 }, (_, n) => user(`message ${n} ${words(10)}`))
     let weighed = 0
     const counting = createContextCompression({
@@ -124,7 +124,7 @@ describe('what is left out', () => {
     expect(stage?.data).toMatchObject({ original_count: 1, compressed_count: 1, truncated_count: 1 })
   })
 
-  it('is more when the endpoint has found a prompt too long that was thought to fit', async () => {
+  it('is more when the endpoint has refused a prompt as too long that should have fitted', async () => {
     const { context } = testContext({ engine: 'middle-out' as const })
     const adapted = (tooLong: boolean) => plugin.adapts!.adapt({ input }, testEndpoint({ contextLength: 16_000 }), context, tooLong)
     expect(await adapted(false)).toBeUndefined()
@@ -139,9 +139,9 @@ describe('what is left out', () => {
 })
 
 describe('endpoints it works for', () => {
-  it('are all when the caller asks for it', () => expect(plugin.adapts!.shortensUpTo!({ engine: 'middle-out' })).toBe(Infinity))
+  it('are all when the caller requests compression', () => expect(plugin.adapts!.shortensUpTo!({ engine: 'middle-out' })).toBe(Infinity))
 
-  it('are those of 8,192 tokens or less when nobody does', async () => {
+  it('are those of 8,192 tokens or less by default', async () => {
     const standing = plugin.adapts!.standing!
     expect(plugin.adapts!.shortensUpTo!(standing)).toBe(8_192)
     const { context, reported } = testContext(standing)

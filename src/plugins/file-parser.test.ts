@@ -122,7 +122,7 @@ describe('endpoints that take no files', () => {
     ['16 bits a character', 'data:text/csv', Buffer.from('\ufeffGröße;5', 'utf16le')],
     ['the charset its caller names', 'data:text/csv;charset=iso-8859-1', Buffer.from('Größe;5', 'latin1')],
     ['a mark at its beginning', 'data:text/csv', Buffer.from('\ufeffGröße;5')],
-  ])('get a text file in %s as people read it', async (_what, type, bytes) => {
+  ])('get a text file in %s decoded', async (_what, type, bytes) => {
     const { parts } = await adapt(request(file({ filename: 'a.csv', file_data: `${type};base64,${bytes.toString('base64')}` })))
     expect(parts).toEqual([{ type: 'input_text', text: 'The text of the file "a.csv":\n\nGröße;5' }])
   })
@@ -162,7 +162,7 @@ describe('endpoints that take no files', () => {
     const { changed } = await adapt(given)
     expect(changed?.input[0]).toMatchObject({ output: [{ type: 'input_text' }] })
   })
-  it('get the mark of a file at the end of what it became: the prompt is cached up to there', async () => {
+  it('get the cache breakpoint of a file at the end of its text', async () => {
     const mark = { prompt_cache_breakpoint: { mode: 'explicit', ttl: '1h' } } as const
     const marked = request({ ...pdf, ...mark }, pdf)
     expect((await adapt(marked)).parts).toEqual([expect.objectContaining(mark), expect.not.objectContaining(mark)])
@@ -195,7 +195,7 @@ describe('endpoints that take no files', () => {
     }
     await expect(adapt(inResult, { unreadable: true })).rejects.toMatchObject({ ...damaged, details: { path: 'input[1].output[0]' } })
   })
-  it('hear that a scan has no text', async () => {
+  it('get a note that a scan has no text', async () => {
     const { parts } = await adapt(request(pdf), { read: { text: '  ', pages: 2, images: [] } })
     expect(parts).toEqual([{ type: 'input_text', text: 'The file "report.pdf", 2 pages, has no text that can be read.' }])
   })
@@ -207,7 +207,7 @@ describe('endpoints that take no files', () => {
       message: expect.stringContaining('"a.xls"') as string,
     })
   })
-  it('get the text of those files only that they do not read', async () => {
+  it('get only the text of those files that they do not support', async () => {
     const csv = file({ filename: 'a.csv', file_url: 'https://example.com/a.csv' })
     const { parts, work } = await adapt(request(pdf, csv), { endpoint: picky })
     expect(work).toEqual(['pdf: %PDF-1.7 pretend'])
@@ -235,7 +235,7 @@ describe('an engine the caller names', () => {
     ])
     expect(reported[0]).toMatchObject({ cost: 0.004, stage: { cost_usd: 0.004, data: { engine: 'scanner', pages: 2 } } })
   })
-  it('is paid for each file as it is read: one that fails, or is not waited for, says nothing of those before it', async () => {
+  it('is paid for each file as it is read, whatever happens to the later ones', async () => {
     const { plugin } = room({ engines: { scanner: scan } })
     const { context, reported } = testContext({ pdf: { engine: 'scanner' } }, { endpoints: [withFiles] })
     const second = file({ filename: 'second.pdf', file_data: base64('%PDF-1.7 another') })
@@ -246,12 +246,12 @@ describe('an engine the caller names', () => {
       [0.004, 0.004, { engine: 'scanner', files: 2, pages: 4 }],
     ])
   })
-  it('gives its pictures only to models that see', async () => {
+  it('gives its images only to models with image input', async () => {
     const { parts } = await prepare(request(pdf), 'scanner', { engines: { scanner: scan }, endpoint: textOnly })
     expect(parts).toHaveLength(1)
   })
   it('may be the gateway’s own', async () => expect((await prepare(request(pdf), 'pdf-text')).work).toEqual(['pdf: %PDF-1.7 pretend']))
-  it('is replaced by it where that reads the same', async () => {
+  it('is replaced by it for formats that both read', async () => {
     expect((await prepare(request(pdf), 'free-ocr', { known: ['free-ocr'] })).reported[0]?.stage?.data).toMatchObject({ engine: 'pdf-text' })
   })
   it.each([
@@ -271,8 +271,8 @@ describe('an engine the caller names', () => {
   })
 })
 
-describe('an engine the operator has set for all', () => {
-  it('runs for the call, so that its price is paid, and for those only that have files', () => {
+describe('an engine the operator has set as the default', () => {
+  it('runs for calls with files only, and is charged', () => {
     const implied = (engine: string, given: ModelRequest) => room({ engine }).plugin.implied?.(given)
     expect([implied('scanner', request(pdf)), implied('scanner', request()), implied('pdf-text', request(pdf))]).toEqual([true, false, undefined])
   })
@@ -290,7 +290,7 @@ describe('a file that comes again', () => {
     expect(work).toHaveLength(1)
   })
 
-  it(verifies('H6', 'F7', 'is read anew for another workspace, which neither reads nor learns what one of its neighbours has sent'), async () => {
+  it(verifies('H6', 'F7', 'is read again for another workspace, which learns nothing about the files of others'), async () => {
     const { work, plugin } = room({ engines: { scanner: { text: 'Scanned.', pages: 2, images: [] } } })
     const settings = { pdf: { engine: 'scanner' } }
     for (const workspaceId of ['ours', 'theirs']) {

@@ -36,7 +36,7 @@ describePluginContract({
 })
 
 describe('gateway/fusion', () => {
-  it('takes the dearest of each author, and has the dearest of all compare and answer', () => {
+  it('takes the most expensive model of each author, and has the most expensive of all compare and answer', () => {
     const { models, parameters } = run(ask('x', 'gateway/fusion'))
     expect(parameters).toEqual({ analysis_models: ['d/huge', 'c/large', 'b/thinking'], model: 'd/huge' })
     expect(models).toEqual(['d/huge', 'c/large', 'b/thinking'])
@@ -49,7 +49,7 @@ describe('gateway/fusion', () => {
     expect(run(ask('x', 'openrouter/fusion'), { preset }).parameters).toEqual({ analysis_models: panel, model })
   })
 
-  it('has the fast preset under a name of its own, which a preset of the request replaces', () => {
+  it('has the fast panel under a name of its own, which a preset in the request overrides', () => {
     expect(run(ask('x', 'gateway/fusion-flash')).parameters).toMatchObject({ analysis_models: ['a/tiny', 'b/mid', 'c/large'] })
     expect(run(ask('x', 'gateway/fusion-flash'), { preset: 'general-high' }).parameters).toMatchObject({
       analysis_models: ['d/huge', 'c/large', 'b/thinking'],
@@ -63,7 +63,7 @@ describe('gateway/fusion', () => {
   })
 })
 
-describe('a model of the caller’s', () => {
+describe('a model chosen by the caller', () => {
   it('gets the tool and compares itself', () => {
     expect(run(ask('x', 'a/small', { models: ['a/tiny'] }), { analysis_models: ['b/mid'] })).toEqual({
       models: ['a/small', 'a/tiny'],
@@ -71,7 +71,7 @@ describe('a model of the caller’s', () => {
     })
   })
 
-  it('keeps the entry it has', () => {
+  it('keeps its existing tool entry', () => {
     expect(run(ask('x', 'a/small', { tools: [{ type: 'gateway:fusion' }] })).parameters).toBeUndefined()
   })
 })

@@ -48,7 +48,7 @@ describePluginContract({
   ],
 })
 
-describe('a model that judges', () => {
+describe('a moderation model', () => {
   it.each([
     ['safe', []],
     ['unsafe\nS1,S9', ['S1', 'S9']],
@@ -74,7 +74,7 @@ describe('a model that judges', () => {
     }
   })
 
-  it('gets all the caller says, whatever its role, and nothing to obey', async () => {
+  it('gets all texts of the caller, whatever their role, and no instructions from them', async () => {
     const request: ModelRequest = {
       instructions: 'in the instructions',
       input: [
@@ -103,13 +103,13 @@ describe('a model that judges', () => {
     expect(pieces.filter((piece) => !piece.isWellFormed())).toEqual([])
   })
 
-  it('is bound by the caller’s word on data', async () => {
+  it('obeys the caller’s data policy', async () => {
     const { asked } = await judged('safe', { ...ask('x'), provider: { zdr: true, order: ['acme'] } })
     expect(asked[0]?.provider).toEqual({ zdr: true, data_collection: null })
   })
 })
 
-describe('when nobody judges', () => {
+describe('when there is no verdict', () => {
   const away = new GatewayError('provider_unavailable', 'away')
 
   it.each([
@@ -129,12 +129,12 @@ describe('when nobody judges', () => {
     ['his word on data admits no judge', new GatewayError('not_found', 'No endpoint can serve "acme/guard" as requested')],
     ['his budget pays for none', new GatewayError('payment_required', 'nothing is left')],
     ['his words make it talk', 'I would say it depends.'],
-  ])('no caller passes because %s', async (_why, words) => {
+  ])('the call is refused because %s', async (_why, words) => {
     const { error, reported } = await judged(words, ask('x'), { whenUnavailable: 'allow' })
     expect(error).toMatchObject({ errorType: 'provider_overloaded', failover: 'never' })
     expect(reported[0]?.stage?.data).toMatchObject({ action: 'blocked', flagged: false })
   })
-  it('says when to come back, where the judge does', async () => {
+  it('the error has Retry-After, if the judge sent one', async () => {
     const busy = new GatewayError('rate_limit_exceeded', 'slowly', { retryAfterMs: 9_000 })
     expect((await judged(busy)).error).toMatchObject({ errorType: 'provider_overloaded', details: { retryAfterMs: 9_000 } })
   })
@@ -195,7 +195,7 @@ describe('a moderation server', () => {
     ['an error', says({ error: 'no' }, 500)],
     ['no verdict', says({ results: [] })],
     ['something else', says({ results: [{ ok: true }] })],
-  ])('that answers with %s has not judged', async (_what, listener) => {
+  ])('that answers with %s gives no verdict', async (_what, listener) => {
     expect((await judgedBy(listener)).error).toMatchObject({ errorType: 'provider_overloaded' })
   })
 })

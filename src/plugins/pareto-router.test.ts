@@ -47,13 +47,13 @@ describe('with scores of the operator', () => {
     expect(route({ min_coding_score }).models).toEqual(models)
   })
 
-  it('a tier nobody is in gives way to its neighbour, which is said', () => {
+  it('an empty tier is replaced by its neighbour, which is reported', () => {
     const { models, data } = route({ min_coding_score: 0.5 }, { 'a/tiny': 0.1, 'c/best': 0.9 })
     expect(models).toEqual(['c/best'])
     expect(data).toMatchObject({ data: { tier: 'high', tier_wanted: 'medium', score_source: 'configured', considered: 2 } })
   })
 
-  it('a price takes the best that nothing cheaper beats, then the rest', () => {
+  it('a price limit takes the best models that no cheaper one beats, then the rest', () => {
     const { models, data } = route({ max_price: 3 })
     expect(models).toEqual(['b/good', 'a/small', 'a/tiny'])
     expect(data).toMatchObject({ data: { frontier: ['b/good', 'a/small', 'a/tiny'] } })

@@ -52,7 +52,7 @@ async function heal(text: string | readonly string[], format: TextFormat = JSON_
   return { said, stage: reported[0]?.stage }
 }
 
-describe('what is healed', () => {
+describe('repairs', () => {
   it.each([
     ['a missing bracket', '{"name": "Ada", "age": 36', '{"name": "Ada", "age": 36}'],
     ['a fence', '```json\n{"name": "Ada", "age": 36}\n```', '{"name": "Ada", "age": 36}'],
@@ -69,15 +69,15 @@ describe('what is healed', () => {
     expect(said).toBe(whole)
   })
 
-  it('digits nobody can hold as a number stay as they are', async () => {
+  it('keep numbers with too many digits', async () => {
     expect((await heal('{"id": 12345678901234567890, }')).said).toBe('{"id": 12345678901234567890 }')
   })
 
-  it('comes in one piece, however it was cut', async () => {
+  it('are sent in one piece, however the text was cut', async () => {
     expect((await heal(['```js', 'on\n{"na', 'me": "Ada", "age": 36}\n``', '`'])).said).toBe('{"name": "Ada", "age": 36}')
   })
 
-  it('is told in the metadata, without the text', async () => {
+  it('are reported in the metadata, without the text', async () => {
     const { stage } = await heal('{"name": "Ada", "age": 36,}', JSON_SCHEMA)
     expect(stage).toMatchObject({
       type: 'response_healing',
@@ -86,7 +86,7 @@ describe('what is healed', () => {
     })
   })
 
-  it('fits the schema: of two pieces the one that does', async () => {
+  it('choose of two candidates the one that fits the schema', async () => {
     const { said } = await heal('```json\n{"draft": true}\n```\nor better\n```json\n{"name": "Ada", "age": 36}\n```', JSON_SCHEMA)
     expect(said).toBe('{"name": "Ada", "age": 36}')
   })
@@ -106,7 +106,7 @@ describe('what is left as it is', () => {
     expect(stage).toBeUndefined()
   })
 
-  it('what a model says before its last text', async () => {
+  it('text before the last message', async () => {
     const { context } = testContext({})
     const two = [
       ...answer(['{draft: 1}']).flat().slice(0, -1),
@@ -130,7 +130,7 @@ describe('what is left as it is', () => {
     )
   })
 
-  it('and whatever is made of anything is JSON', async () => {
+  it('and any result of a repair is JSON', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string(), async (text) => {
         const { said, stage } = await heal(`{${text}`)

@@ -72,7 +72,7 @@ describe('the pages', () => {
     expect((await prepare({ input: [user(many)] }, { max_uses: 2 })).fetched).toHaveLength(2)
     expect((await prepare({ input: [user(many)] }, { max_uses: 1_000 })).fetched).toHaveLength(20)
   })
-  it('keep to the caller’s domains; the model hears why one is missing', async () => {
+  it('are limited to the caller’s domains; the model learns why one is missing', async () => {
     const { fetched, data } = await prepare({ input: [user('https://example.com/a https://example.org/b')] }, { blocked_domains: ['example.org'] })
     expect(fetched).toEqual(['https://example.com/a'])
     expect(data).toMatchObject({ pages: [{}, { url: 'https://example.org/b', error: 'example.org is a blocked domain' }] })
@@ -93,7 +93,7 @@ describe('the pages', () => {
   })
 })
 
-describe('addresses in a text', () => {
+describe('URLs in a text', () => {
   it.each([
     ['see https://example.com/a.', ['https://example.com/a']],
     ['[x](https://example.com/a_b)', ['https://example.com/a_b']],
@@ -114,7 +114,7 @@ describe('addresses in a text', () => {
     expect(addressesIn('https://a.test/1 '.repeat(1_000_000), 20)).toEqual(['https://a.test/1'])
     expect(threadTime() - started).toBeLessThan(300)
   })
-  it('take no longer for what is made of punctuation', () => {
+  it('are found in linear time in text made of punctuation', () => {
     const started = threadTime()
     addressesIn(`https://a.test/${'!'.repeat(1_900)}x `.repeat(2_000), 20)
     expect(threadTime() - started).toBeLessThan(1_000)

@@ -81,7 +81,7 @@ describe('the search', () => {
   it('asks the engine the caller names', async () => {
     expect((await prepare(ask('x'), { engine: 'seeker' })).asked[0]?.engine).toBe('seeker')
   })
-  it('looks for both ends of a long message', async () => {
+  it('uses both ends of a long message', async () => {
     const { asked } = await prepare(ask(`begin ${'lorem '.repeat(1_000)} end?`))
     expect(asked[0]?.query).toMatch(/^begin .* end\?$/)
     expect(asked[0]!.query.length).toBeLessThan(1_010)
@@ -98,7 +98,7 @@ describe('the search', () => {
   })
 })
 
-describe('what the model is given', () => {
+describe('what the model gets', () => {
   it('comes behind the question, as a message of its own: prompt, warning, results as JSON', async () => {
     const request = ask('how far is the moon')
     const { prepared, texts } = await prepare(request)
@@ -119,7 +119,7 @@ describe('what the model is given', () => {
     expect(texts[0]).toContain('was tried on 2026-01-15 and failed')
     expect(reported).toEqual([{ stage: expect.objectContaining({ data: { engine: 'hound', results: 0, error: 'provider_unavailable' } }) }])
   })
-  it('is told with its price, its count and the pages that may be cited', async () => {
+  it('is recorded with its price, its count and the pages that may be cited', async () => {
     const { reported } = await prepare(ask('x'))
     expect(reported[0]).toMatchObject({
       stage: { type: 'plugin', name: 'web-search', data: { engine: 'hound', results: 2 }, cost_usd: 0.007 },
@@ -144,7 +144,7 @@ describe('the provider’s own search', () => {
     expect(prepared?.tools).toEqual(expected === 'native' ? [{ type: 'web_search' }] : undefined)
     expect(asked).toHaveLength(expected === 'native' ? 0 : 1)
   })
-  it('is told of the caller’s place and bound, and joins the other tools', async () => {
+  it('gets the caller’s location and limit, and is added to the other tools', async () => {
     const request = { ...ask('x'), tools: [{ type: 'function', name: 'f' }] } as ModelRequest
     const { prepared } = await prepare(request, { user_location: { city: 'Bern' }, max_uses: 2 }, { endpoints: [hosting()] })
     expect(prepared?.tools).toEqual([

@@ -57,16 +57,16 @@ it.each([
   expect(sent({ vendor_betas: [name] }).betas).toEqual([name])
 })
 
-it('what changes the blocks of an answer is not switched on by a caller’s word alone', () => {
+it('beta features that change the blocks of an answer cannot be switched on by a caller’s header alone', () => {
   expect(sent({ vendor_betas: ['claude-code-20250219', 'mcp-client-2025-04-04', 'oauth-2025-04-20'] }).betas).toEqual([])
 })
 
-it('sets of tools, which have no name of their own, are sent as they are', () => {
+it('toolsets, which have no name of their own, are sent unchanged', () => {
   const tools = [{ type: 'computer_toolset_20260801' }, { type: 'browser_toolset_20260801' }]
   expect(sent({ tools })).toMatchObject({ betas: [], body: { tools } })
 })
 
-describe('thoughts behind a history that has changed', () => {
+describe('reasoning after a history that has changed', () => {
   const thought = { type: 'reasoning', content: [{ type: 'reasoning_text', text: 't' }], signature: 's', format: 'anthropic-claude-v1' } as const
   const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' } as const
   const input: ModelRequest['input'] = [
@@ -79,7 +79,7 @@ describe('thoughts behind a history that has changed', () => {
   const dropped = { block_binding: { prefix_mismatch_behavior: 'drop_block' } }
   const beta = ['thinking-binding-controls-2026-08-01']
   it.each(['claude-fable-5-1', 'claude-opus-5-5', 'claude-sonnet-5-5', 'claude-haiku-5-5'])(
-    'are left out by %s, which would refuse the call',
+    'is left out for %s, which would refuse the call',
     (model) => {
       const silent = sent({ input, tools }, model)
       expect([silent.body['thinking'], silent.betas]).toEqual([{ type: 'adaptive', ...dropped }, beta])
@@ -89,13 +89,13 @@ describe('thoughts behind a history that has changed', () => {
       expect([first.body['thinking'], first.betas]).toEqual([{ type: 'adaptive', display: 'summarized' }, []])
     },
   )
-  it('stay out of what says how to think less, where nothing may stand beside it', () => {
+  it('is left out of a request that disables thinking, where nothing may be beside it', () => {
     expect(sent({ input, tools, reasoning: { effort: 'none' } }, 'claude-sonnet-5-5').body['thinking']).toEqual({ type: 'between_tools' })
     expect(sent({ input, tools, reasoning: { effort: 'none' } }, 'claude-haiku-5-5').body['thinking']).toEqual({ type: 'disabled' })
     const least = sent({ input, tools, reasoning: { effort: 'none' } }, 'claude-opus-5-5').body
     expect([least['thinking'], least['output_config']]).toEqual([{ type: 'adaptive', ...dropped }, { effort: 'low' }])
   })
-  it.each(['claude-opus-5', 'claude-opus-4-8', 'claude-sonnet-4-5'])('are no matter to %s', (model) => {
+  it.each(['claude-opus-5', 'claude-opus-4-8', 'claude-sonnet-4-5'])('makes no difference for %s', (model) => {
     const { body, betas } = sent({ input, tools, reasoning: { effort: 'low' } }, model)
     expect(JSON.stringify(body)).not.toContain('block_binding')
     expect(betas).toEqual([])

@@ -45,7 +45,7 @@ it.each([
   ['gpt-6.1-terra', BOTH],
   ['gpt-10', BOTH],
   ['ft:gpt-5.6-luna:acme::1', BOTH],
-])('%s is told of marks in a prompt where it takes them: older models refuse the call', (model, told) => {
+])('%s gets cache breakpoints only if it supports them, because older models refuse the call', (model, told) => {
   expect(wishes(openai, model)).toEqual(told)
   expect(wishes(azure, model)).toEqual(told)
 })
@@ -54,12 +54,12 @@ it.each([
   ['openai.gpt-5.5', []],
   ['openai.gpt-oss-120b', []],
   ['openai.gpt-5.6-sol', BOTH],
-])('%s on Bedrock is told of them where it takes them', (model, told) => {
+])('%s on Bedrock gets them if it supports them', (model, told) => {
   expect(wishes(amazonBedrock, model)).toEqual(told)
   expect(wishes(amazonBedrockMantle, model)).toEqual(told)
 })
 
-it.each([litellm, requesty, vercel])('$slug, which passes them on to Claude, is told of them', ({ slug, name, options }) => {
+it.each([litellm, requesty, vercel])('$slug, which passes them on to Claude, gets them', ({ slug, name, options }) => {
   const { body } = openAiChat.encodeRequest(
     { input: request.input },
     {

@@ -127,7 +127,7 @@ describe.each(PROVIDERS.map((provider) => [provider.slug, provider] as const))('
     }
   })
 
-  test('signs without touching what it was given', async () => {
+  test('signs without changing its input', async () => {
     const sign = provider.connect?.(settingsFor(provider)).sign
     if (sign === undefined) return
     const request = Object.freeze({ method: 'POST' as const, url: 'https://x/y', path: '/y', headers: Object.freeze({ a: 'b' }), body: '{}' })
@@ -168,12 +168,12 @@ describe('settings', () => {
     ['google-vertex', {}, 'https://aiplatform.googleapis.com/v1'],
     ['amazon-bedrock', { region: 'us-east-1' }, 'https://bedrock-runtime.us-east-1.amazonaws.com'],
     ['amazon-bedrock-mantle', { region: 'us-east-1' }, 'https://bedrock-mantle.us-east-1.api.aws/v1'],
-  ])('%s with %j lives at %s', (slug, extra, expected) => {
+  ])('%s with %j has the URL %s', (slug, extra, expected) => {
     const provider = PROVIDERS.find((candidate) => candidate.slug === slug)
     expect(provider?.connect?.({ apiKeys: [], options: {}, extra }).baseUrl).toBe(expected)
   })
 
-  test('Claude lives on another host of an Azure resource, however the resource is named', () => {
+  test('Claude has another host of an Azure resource, however the resource is named', () => {
     const provider = PROVIDERS.find((candidate) => candidate.slug === 'azure')
     const connect = (settings: Partial<ProviderSettings>): unknown =>
       provider?.connect?.({ apiKeys: [], options: {}, extra: {}, ...settings }).baseUrls
@@ -193,7 +193,7 @@ describe('settings', () => {
     ['google.gemma-4-31b', 'openai/v1'],
     ['xai.grok-4.3', 'openai/v1'],
     ['qwen.qwen3-32b', 'v1'],
-  ])("%s lives in the folder %s of Bedrock's second address", (model, folder) => {
+  ])("%s has the path %s of Bedrock's second URL", (model, folder) => {
     const provider = PROVIDERS.find((candidate) => candidate.slug === 'amazon-bedrock-mantle')
     const connect = (settings: Partial<ProviderSettings>): string | undefined =>
       provider?.connect?.({ apiKeys: [], options: {}, extra: { region: 'us-east-1' }, ...settings }).baseUrlFor?.(model)
@@ -201,7 +201,7 @@ describe('settings', () => {
     expect(connect({ baseUrl: 'https://proxy.test/v1' })).toBeUndefined()
   })
 
-  test('GPT models that are not open speak their own format at the first address of Bedrock', () => {
+  test('GPT models without open weights use their own format at the first URL of Bedrock', () => {
     const provider = PROVIDERS.find((candidate) => candidate.slug === 'amazon-bedrock')
     const dialects = ['openai.gpt-5.5', 'global.openai.gpt-5.6-sol', 'openai.gpt-oss-120b-1:0', 'us.anthropic.claude-opus-5'].map((model) =>
       provider?.dialectFor?.(model),

@@ -6,7 +6,7 @@ import { requesty } from './requesty.ts'
 it.each([
   [databricks, {}],
   [requesty, { content: null }],
-])('$slug gets no empty text beside calls, of which it would make a block that Claude refuses', ({ slug, name, options }, content) => {
+])('$slug gets no empty text beside calls, from which it would create a block that Claude refuses', ({ slug, name, options }, content) => {
   const input = [
     { type: 'message' as const, role: 'user' as const, content: 'q' },
     { type: 'function_call' as const, call_id: 'c', name: 'f', arguments: '{}' },

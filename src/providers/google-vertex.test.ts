@@ -94,7 +94,7 @@ describe("a caller's own key", () => {
     expect(await signed(given.apiKeys[0])).toMatch(/^Bearer fresh-\d+$/)
     expect(await signed(new Secret(path))).toBe(`Bearer ${path}`)
   })
-  test('chooses no address the gateway posts to', async () => {
+  test('cannot choose a URL the gateway posts to', async () => {
     const refused = await signWith(JSON.stringify({ ...keyFile, private_key: 'no key' })).catch((error: unknown) => error)
     expect(refused).toMatchObject({ errorType: 'authentication' })
     expect(parseGoogleCredentials(JSON.stringify(keyFile), false).tokenUri).toBe('https://oauth2.googleapis.com/token')
@@ -124,7 +124,7 @@ test.each([
 })
 
 /** `Unknown name "id"`: Vertex's REST interface lacks fields of the public one. */
-describe('fields it refuses', () => {
+describe('fields that Vertex refuses are left out', () => {
   const encode = (request: ModelRequest): string =>
     gemini.encodeRequest(request, {
       provider: 'google-vertex',

@@ -43,13 +43,13 @@ function ask(
 }
 
 describe('a schema', () => {
-  it('is asked for whole where it refuses streams', () => {
+  it('is requested in one piece where it excludes streams', () => {
     expect(ask(groq, 'openai/gpt-oss-120b', { text: { format } }).sent).toMatchObject({ stream: false, response_format: { type: 'json_schema' } })
     expect(ask(groq, 'openai/gpt-oss-120b', { text: { format } }).sent).not.toHaveProperty('stream_options')
     expect(ask(groq, 'openai/gpt-oss-120b', { text: { format: { type: 'json_object' } } }).sent).toMatchObject({ stream: true })
     expect(ask(groq, 'openai/gpt-oss-120b', {}).sent).toMatchObject({ stream: true, stream_options: { include_usage: true } })
   })
-  it.each(['llama-3.3-70b-versatile', 'qwen/qwen3-32b'])('stands in the prompt of %s, which refuses the field', (model) => {
+  it.each(['llama-3.3-70b-versatile', 'qwen/qwen3-32b'])('is put into the prompt of %s, which refuses the field', (model) => {
     const { sent } = ask(groq, model, { text: { format } })
     expect(sent).toMatchObject({ stream: true, response_format: { type: 'json_object' } })
     expect(JSON.stringify(sent['messages'])).toContain('JSON schema')
@@ -62,16 +62,16 @@ describe('a temperature a vendor answers with an error', () => {
     [minimax, 'MiniMax-M2.7', 1.5, 1, 'temperature: lowered to 1'],
     [zai, 'glm-4.6', 1.5, 1, 'temperature: lowered to 1'],
     [alibaba, 'qwen3-max', 2, 1.99, 'temperature: lowered to 1.99'],
-  ] as const)('becomes one it takes: $name', (provider, model, temperature, sent, note) => {
+  ] as const)('becomes a valid one: $name', (provider, model, temperature, sent, note) => {
     expect(ask(provider, model, { temperature })).toMatchObject({ sent: { temperature: sent }, dropped: [note] })
   })
-  it('stays as it is where it is taken', () => {
+  it('is unchanged where it is valid', () => {
     expect(ask(zai, 'glm-4.6', { temperature: 0 })).toMatchObject({ sent: { temperature: 0 }, dropped: [] })
   })
 })
 
-describe('a format that a vendor passes over', () => {
-  it.each([{ text: { format } }, { text: { format: { type: 'json_object' } } }] as const)('stands in the prompt', (wishes) => {
+describe('a response format that a vendor ignores', () => {
+  it.each([{ text: { format } }, { text: { format: { type: 'json_object' } } }] as const)('is put into the prompt', (wishes) => {
     const { sent } = ask(minimax, 'MiniMax-M2.7', wishes)
     expect(sent).not.toHaveProperty('response_format')
     expect(JSON.stringify(sent['messages'])).toContain('JSON')
@@ -85,7 +85,7 @@ describe('tools that a vendor answers with an error', () => {
   const offered = (provider: Provider, wishes: Partial<ModelRequest>) =>
     (ask(provider, 'm', wishes).sent['tools'] as { function: { name: string; parameters: unknown } }[])[0]!.function
 
-  it('are put into the words of its subset of schemas', () => {
+  it('are rewritten to its subset of JSON Schema', () => {
     const maybe = { type: 'object', anyOf: [{ properties: { x: { type: 'string' } } }, { type: 'null' }] }
     expect(offered(moonshotai, named('f', { type: 'object', properties: { a: maybe } })).parameters).toEqual({
       type: 'object',
@@ -95,7 +95,7 @@ describe('tools that a vendor answers with an error', () => {
   it('get names that begin with no digit', () => {
     expect(offered(moonshotai, named('21st_builder', { type: 'object' })).name).toMatch(/^_[a-z_]+_[A-Za-z0-9]{8}$/)
   })
-  it.each([moonshotai, deepseek])('have their patterns told: $name', (provider) => {
+  it.each([moonshotai, deepseek])('have their patterns moved to descriptions: $name', (provider) => {
     const path = { type: 'string', pattern: '^(?!/)[^\\0]+$', maxLength: 9 }
     expect(offered(provider, named('f', { type: 'object', properties: { path } })).parameters).toEqual({
       type: 'object',
@@ -105,14 +105,14 @@ describe('tools that a vendor answers with an error', () => {
 })
 
 describe('the order of roles', () => {
-  it('lets no later system message change the beginning of the prompt at DeepSeek', () => {
+  it('keeps later system messages out of the beginning of the prompt at DeepSeek', () => {
     const message = (role: 'system' | 'user' | 'assistant', content: string) => ({ type: 'message', role, content }) as const
     const input = [message('system', 's'), message('user', 'q'), message('assistant', 'a'), message('user', 'r'), message('system', 't')]
     const roles = ask(deepseek, 'deepseek-v4-pro', { input }).sent['messages'] as { role: string; content: string }[]
     expect(roles.map(({ role }) => role).join(' ')).toMatch(/^system user assistant user(?: user)?$/)
     expect(roles.at(-1)?.content).toContain('<system_message>\nt\n</system_message>')
   })
-  it('knows no system message behind an answer or a result of a tool at Mistral', () => {
+  it('has no system message after an answer or a tool result at Mistral', () => {
     const message = (role: 'system' | 'user' | 'assistant', content: string) => ({ type: 'message', role, content }) as const
     const { sent } = ask(mistral, 'mistral-large-latest', {
       input: [
@@ -140,7 +140,7 @@ describe('the order of roles', () => {
 
 describe('parameters a vendor answers with an error', () => {
   const wishes = { temperature: 1, presence_penalty: 0, frequency_penalty: 0.5, stop: ['x'] }
-  it.each(['grok-4', 'grok-3-mini', 'grok-4-fast-reasoning', 'grok-code-fast-1', 'grok-4.5'])('do not reach %s, which thinks', (model) => {
+  it.each(['grok-4', 'grok-3-mini', 'grok-4-fast-reasoning', 'grok-code-fast-1', 'grok-4.5'])('do not reach %s, which reasons', (model) => {
     const { sent, dropped } = ask(xai, model, wishes)
     expect(Object.keys(sent)).toContain('temperature')
     for (const field of ['presence_penalty', 'frequency_penalty', 'stop']) {
@@ -160,7 +160,7 @@ describe('parameters a vendor answers with an error', () => {
 })
 
 describe('an answer without a bound', () => {
-  it('has one at a vendor that cuts it after a few tokens else', () => {
+  it('gets one at a vendor that would cut it off after a few tokens', () => {
     expect(ask(cloudflare, '@cf/zai-org/glm-5.2', {})).toMatchObject({ sent: { max_tokens: 32_000 }, dropped: [] })
     expect(ask(cloudflare, '@cf/zai-org/glm-5.2', {}, { contextLength: 256_000 }).sent).toMatchObject({ max_tokens: 32_768 })
     expect(ask(cloudflare, '@cf/zai-org/glm-5.2', {}, { maxOutputTokens: 8_192 }).sent).toMatchObject({ max_tokens: 8_192 })
@@ -174,13 +174,13 @@ describe('an answer without a bound', () => {
 describe('one call at a time', () => {
   const wishes: Partial<ModelRequest> = { tools: [{ type: 'function', name: 'f', parameters: { type: 'object' } }], parallel_tool_calls: false }
 
-  it.each([alibaba, groq, mistral, openrouter])('is asked for at $slug', (provider) => {
+  it.each([alibaba, groq, mistral, openrouter])('is requested at $slug', (provider) => {
     const { sent, dropped } = ask(provider, 'm', wishes)
     expect(sent).toMatchObject({ parallel_tool_calls: false })
     expect(dropped).toEqual([])
   })
 
-  it('is said to be left out where the field is unknown', () => {
+  it('is reported as left out where the field is unknown', () => {
     const { sent, dropped } = ask(deepseek, 'deepseek-chat', wishes)
     expect(sent).not.toHaveProperty('parallel_tool_calls')
     expect(dropped).toEqual(['parallel_tool_calls'])

@@ -31,7 +31,7 @@ function sent({ slug, name, options }: Provider, fields: Partial<ModelRequest>, 
 }
 
 it.each([lmstudio, llamacpp, dockerModelRunner, jan, llamafile])(
-  '$slug, which knows words of tool_choice only, is offered the one tool that has to be called',
+  '$slug, which supports only tool_choice strings, is offered only the tool that has to be called',
   (provider) => {
     const tools = ['f', 'g'].map((name) => ({ type: 'function' as const, name }))
     expect(sent(provider, { tools, tool_choice: { type: 'function', name: 'g' } })).toMatchObject({
@@ -41,13 +41,13 @@ it.each([lmstudio, llamacpp, dockerModelRunner, jan, llamafile])(
   },
 )
 
-it.each([lmstudio, perplexity])('$slug, which knows formats by schema only, is asked for a JSON object by the schema of any', (provider) => {
+it.each([lmstudio, perplexity])('$slug, which supports only formats with a schema, gets the schema of any object for JSON mode', (provider) => {
   const { response_format: format, messages } = sent(provider, { text: { format: { type: 'json_object' } } })
   expect(format).toEqual({ type: 'json_schema', json_schema: { name: 'object', schema: { type: 'object' } } })
   expect(JSON.stringify(messages)).toContain('JSON')
 })
 
-it.each([vllm, sglang, llamacpp, dockerModelRunner])('$slug is told in each model’s words whether to think, and how much', (provider) => {
+it.each([vllm, sglang, llamacpp, dockerModelRunner])('$slug gets each model’s own option for whether to reason, and how much', (provider) => {
   const on = { enable_thinking: true, thinking: true, reasoning_effort: 'low' }
   expect(sent(provider, { reasoning: { effort: 'minimal' } })).toMatchObject({ chat_template_kwargs: on, reasoning_effort: 'low' })
   expect(sent(provider, { reasoning: { effort: 'none' } })).not.toHaveProperty('reasoning_effort')
@@ -60,7 +60,7 @@ it.each([
   [ollama, 'reasoning'],
   [sglang, 'reasoning_content'],
   [llamacpp, 'reasoning_content'],
-] as const)('$slug gets the thoughts that led to a call back, without which models go on calling or forget to', (provider, field) => {
+] as const)('$slug gets the reasoning before a call back, without which models repeat or omit calls', (provider, field) => {
   const { messages } = sent(provider, {
     input: [
       { type: 'message', role: 'user', content: 'q' },
@@ -73,7 +73,7 @@ it.each([
 })
 
 it.each([llamacpp, dockerModelRunner, jan, llamafile])(
-  '$slug, which makes a grammar of each tool and refuses all for one it cannot, is told bounds in words',
+  '$slug, which builds a grammar for each tool and fails on unsupported bounds, gets bounds in descriptions',
   (provider) => {
     const path = { type: 'string', description: 'Where.', pattern: '\\\\.ts$', maxLength: 65_536 }
     const parameters = {

@@ -32,7 +32,7 @@ function media({ slug, name, options }: Provider, part: object): readonly [fetch
   return [openAiChat.mediaUrls?.(request, target) ?? [], messages[0]?.content[0]]
 }
 
-describe('media named by their address', () => {
+describe('media given by URL', () => {
   it.each([moonshotai, moonshotaiCn, cerebras, sambanova])('are fetched for $slug, which reads none: pictures', (provider) => {
     expect(media(provider, { type: 'input_image', image_url: PICTURE })).toEqual([
       [PICTURE],

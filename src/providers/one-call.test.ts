@@ -37,7 +37,7 @@ const told = (messages: readonly Message[]): readonly string[] =>
   )
 
 describe('several calls of one turn, where a message may hold one', () => {
-  it('are told one after the other, each with its result', () => {
+  it('are sent one after the other, each with its result', () => {
     expect(told(messagesFor('databricks-gpt-oss-120b'))).toEqual([
       'user Compare them.',
       'assistant I look. calls a',
@@ -49,7 +49,7 @@ describe('several calls of one turn, where a message may hold one', () => {
       'user And?',
     ])
   })
-  it('stay together where the model takes them', () => {
+  it('stay together where the model accepts them', () => {
     expect(told(messagesFor('databricks-claude-sonnet-4-5'))).toEqual([
       'user Compare them.',
       'assistant I look. calls a calls b calls c',
@@ -59,7 +59,7 @@ describe('several calls of one turn, where a message may hold one', () => {
       'user And?',
     ])
   })
-  it('change nothing about one call, or about words behind the last', () => {
+  it('leave a single call, and text after the last, unchanged', () => {
     const one: readonly InputItem[] = [SEVERAL[0]!, call('a', 'read'), result('a', 'of a'), SEVERAL[0]!]
     expect(messagesFor('databricks-gpt-oss-120b', one)).toEqual(messagesFor('databricks-claude-sonnet-4-5', one))
     const behind: readonly InputItem[] = [

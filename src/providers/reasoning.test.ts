@@ -123,11 +123,11 @@ describe('reasoning through chat completions', () => {
     'o3',
     'openai/gpt-5-mini',
     'openai/gpt-6-astra',
-  ])('everywhere: %s always reasons, and gets the least effort when told not to', (model) =>
+  ])('everywhere: %s always reasons, and gets the lowest effort when told not to', (model) =>
     expect(chat(together, model, { enabled: false })).toEqual(['low', 'reasoning: none']),
   )
   test.each(['deepseek-ai/DeepSeek-V4-Pro', 'zai-org/GLM-5.1', 'moonshotai/Kimi-K2.6', 'Qwen/Qwen3.5-9B', 'deepcogito/cogito-v2-1-671b'])(
-    'together: %s is switched off in another way than it is asked',
+    'together: %s is switched off by another field than it is configured by',
     (model) => {
       const [sent, dropped] = encode(openAiChat, together, model, { reasoning: { enabled: false } })
       expect([sent.reasoning, sent.reasoning_effort, dropped]).toEqual([{ enabled: false }, undefined, []])
@@ -205,7 +205,7 @@ describe('reasoning through responses', () => {
     expect(taken(amazonBedrockMantle, `openai.${model}`).join(' ')).toBe(efforts)
   })
 
-  test('the nearest effort is sent, and named', () => {
+  test('the nearest effort is sent, and reported', () => {
     expect(ask(openAiResponses, openai, 'gpt-5', { enabled: false })).toEqual(['minimal', 'reasoning.effort: none became minimal'])
     expect(ask(openAiResponses, openai, 'o3', { effort: 'none' })).toEqual(['low', 'reasoning.effort: none became low'])
     expect(ask(openAiResponses, openai, 'gpt-5', { effort: 'max' })).toEqual(['high', 'reasoning.effort: max became high'])
@@ -271,7 +271,7 @@ describe('xai', () => {
 test.each([
   ['MiniMax-M3', [undefined], ['disabled']],
   ['minimax-m2.7', [undefined], [undefined, 'reasoning: none']],
-])('minimax: %s thinks, and stops, as it can', (model, on, off) => {
+])('minimax: %s gets the fields by which it can be told whether to reason', (model, on, off) => {
   const how = (reasoning: ReasoningOptions): unknown[] => {
     const [sent, dropped] = encode(openAiChat, minimax, model, { reasoning })
     expect(sent).not.toHaveProperty('reasoning_effort')
@@ -287,7 +287,7 @@ test.each([
   ['glm-5.2', ['enabled', 'low'], ['enabled', 'medium'], ['disabled', undefined]],
   ['glm-5.3', [undefined, 'low'], [undefined, undefined], [undefined, 'low', 'reasoning: none']],
   ['glm-5.3-flash', [undefined, 'low'], [undefined, undefined], [undefined, 'low', 'reasoning: none']],
-])('zai: %s thinks, and stops, as it can', (model, low, on, off) => {
+])('zai: %s gets the fields by which it can be told whether to reason', (model, low, on, off) => {
   const how = (reasoning: ReasoningOptions): unknown[] => {
     const [sent, dropped] = encode(openAiChat, zai, model, { reasoning })
     return [sent.thinking?.type, sent.reasoning_effort, ...dropped]
@@ -310,7 +310,7 @@ test.each([
   ['deepseek/deepseek-v3.1', { enable_thinking: true }, { enable_thinking: false }],
   ['zai-org/glm-4.5', { enable_thinking: true }, { enable_thinking: false }],
   ['openai/gpt-oss-120b', { reasoning_effort: 'low' }, { reasoning_effort: 'low' }],
-])('novita: %s thinks, and stops, as it can', (model, on, off) => {
+])('novita: %s gets the fields by which it can be told whether to reason', (model, on, off) => {
   const asked = (reasoning: ReasoningOptions): object => {
     const {
       model: _,
@@ -329,14 +329,14 @@ test.each([
   ['deepseek-ai/deepseek-v3.1', true],
   ['z-ai/glm5', true],
   ['nvidia/nemotron-3-nano-30b-a3b', true],
-])('nvidia: %s is told by its template whether to think', (model, thinks) => {
+])('nvidia: %s is told by template arguments whether to reason', (model, thinks) => {
   const asked = (reasoning: ReasoningOptions): unknown => encode(openAiChat, nvidia, model, { reasoning })[0]
   const kwargs = (on: boolean) => ({ chat_template_kwargs: { enable_thinking: on, thinking: on } })
   expect(asked({ enabled: true })).toMatchObject(kwargs(thinks))
   expect(asked({ enabled: false })).toMatchObject(kwargs(false))
 })
 
-describe('a call that is demanded', () => {
+describe('a forced call', () => {
   const tools = ['f', 'g'].map((name) => ({ type: 'function', name }))
   /** The tools offered, the tool choice, whether the model reasons, and the parts reported as dropped. */
   const asked = (provider: Provider, model: string, fields: Partial<ModelRequest>): unknown[] => {
@@ -372,7 +372,7 @@ describe('a call that is demanded', () => {
     expect(asked(provider, model, { tool_choice: 'required' })).toEqual(any)
     expect(asked(provider, model, named)).toEqual(one)
   })
-  test('and thoughts that are wished for exclude each other', () => {
+  test('and requested reasoning exclude each other', () => {
     expect(asked(deepseek, 'deepseek-flash', { tool_choice: 'required', reasoning: { effort: 'high' } })).toEqual([
       'f,g',
       'required',
@@ -390,7 +390,7 @@ describe('moonshotai', () => {
     ['kimi-k2.7-code-highspeed', [undefined, 'reasoning.effort'], [undefined, 'reasoning: none']],
     ['kimi-k3', ['low'], ['low', 'reasoning: none']],
     ['kimi-k3.1-pro', ['low'], ['low', 'reasoning: none']],
-  ])('%s thinks, and stops, as it can', (model, on, off) => {
+  ])('%s gets the fields by which it can be told whether to reason', (model, on, off) => {
     const how = (reasoning: ReasoningOptions): unknown[] => {
       const [{ thinking, reasoning_effort: effort }, dropped] = encode(openAiChat, moonshotai, model, { reasoning })
       return [thinking?.type ?? effort, ...dropped]
@@ -398,7 +398,7 @@ describe('moonshotai', () => {
     expect(how({ effort: 'low' })).toEqual(on)
     expect(how({ enabled: false })).toEqual(off)
   })
-  test('kimi-k3 gets the nearest effort, which is named', () => {
+  test('kimi-k3 gets the nearest effort, which is reported', () => {
     expect(chat(moonshotai, 'kimi-k3', { effort: 'medium' })).toEqual(['low', 'reasoning.effort: medium became low'])
     expect(chat(moonshotai, 'kimi-k3', { effort: 'max' })).toEqual(['max'])
   })
@@ -412,5 +412,5 @@ describe('moonshotai', () => {
   test.each(['kimi-k2.5', 'kimi-k2.6', 'kimi-k2.7-code', 'kimi-k3'])('%s has a temperature of its own', (model) =>
     expect(sent(model)).toBeUndefined(),
   )
-  test.each(['kimi-k2-0905-preview', 'kimi-k2-thinking', 'moonshot-v1-8k'])('%s takes one', (model) => expect(sent(model)).toBe(0.7))
+  test.each(['kimi-k2-0905-preview', 'kimi-k2-thinking', 'moonshot-v1-8k'])('%s accepts a temperature', (model) => expect(sent(model)).toBe(0.7))
 })

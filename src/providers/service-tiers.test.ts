@@ -39,7 +39,7 @@ describe('a service tier', () => {
     [cerebras, openAiChat],
     [openrouter, openAiChat],
     [openrouter, openAiResponses],
-  ] as const)('is asked for at $slug', (provider, dialect) => {
+  ] as const)('is requested at $slug', (provider, dialect) => {
     expect(asked(provider, dialect, 'priority')).toEqual(['priority'])
     expect(asked(provider, dialect, 'fast')).toEqual(['priority'])
   })
@@ -57,7 +57,7 @@ describe('a service tier', () => {
     [xai, openAiResponses, 'auto'],
     [fireworks, openAiChat, 'auto'],
     [fireworks, openAiChat, 'default'],
-  ] as const)('is no word at $slug for what happens anyway', (provider, dialect, tier) => {
+  ] as const)('is not sent at $slug where it is the default', (provider, dialect, tier) => {
     expect(asked(provider, dialect, tier)).toEqual([undefined])
   })
 })

@@ -31,7 +31,7 @@ function told({ slug, name, options }: Provider, upstreamModel: string): unknown
   return (JSON.parse(body) as { messages: unknown[] }).messages[1]
 }
 
-describe('the thoughts that led to a call', () => {
+describe('the reasoning before a call', () => {
   it.each([
     [cerebras, 'zai-glm-4.7', 'reasoning'],
     [cerebras, 'gpt-oss-120b', 'reasoning'],
@@ -39,10 +39,10 @@ describe('the thoughts that led to a call', () => {
     [groq, 'qwen/qwen3.6-27b', 'reasoning'],
     [together, 'zai-org/GLM-5', 'reasoning'],
     [novita, 'minimax/minimax-m2', 'reasoning_content'],
-  ])('go back to $slug, which takes them from %s', (provider, model, field) => {
+  ])('is sent back to $slug, which reads it from %s', (provider, model, field) => {
     expect(told(provider, model)).toMatchObject({ [field]: 'I need f.', tool_calls: [{ id: 'c' }] })
   })
-  it.each(['llama-3.3-70b-versatile', 'moonshotai/kimi-k2-instruct'])('stay away from %s on groq, to which the field is an error', (model) => {
+  it.each(['llama-3.3-70b-versatile', 'moonshotai/kimi-k2-instruct'])('is not sent to %s on groq, which refuses the field', (model) => {
     expect(told(groq, model)).not.toHaveProperty('reasoning')
   })
 })

@@ -23,7 +23,7 @@ const idsOf = (slug: string, provider: string): readonly string[] | undefined =>
     ?.endpoints.filter((endpoint) => endpoint.provider === provider)
     .map((endpoint) => endpoint.upstreamModel)
 
-describe('what a vendor is asked for', () => {
+describe('the model id that a vendor gets', () => {
   it.each([
     ['mistralai/mistral-large', 'mistral', 'mistral-large-latest'],
     ['mistralai/magistral-medium', 'mistral', 'magistral-medium-latest'],
@@ -40,7 +40,7 @@ describe('what a vendor is asked for', () => {
     expect(idsOf(slug, provider)).toEqual([id])
   })
 
-  it('lists no model that is not served any more', () => {
+  it('is of no model that is no longer served', () => {
     expect(catalog.models().filter((model) => model.slug.startsWith('deepseek/deepseek-v3'))).toEqual([])
   })
 })

@@ -36,7 +36,7 @@ describe('estimateRequest', () => {
       of({ text: { format: { type: 'json_schema', name: 'n', schema: { properties: { long: { description: 'x'.repeat(400) } } } } } }).inputTokens,
     ).toBeGreaterThan(100)
   })
-  it('knows of embeddings what has to fit into a window at a time: each text has one to itself', () => {
+  it('estimates each text of an embeddings request separately, because each has the window to itself', () => {
     const said = (content: string): ModelRequest['input'][number] => ({ type: 'message', role: 'user', content })
     const input = [said('x'.repeat(400)), said('x'.repeat(4_000)), { type: 'input_tokens', tokens: Array.from({ length: 300 }, () => 7) }]
     const { inputTokens, longest } = of({ modalities: ['embeddings'], input })

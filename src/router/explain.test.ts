@@ -25,7 +25,7 @@ describe('explainPlan', () => {
     expect(attempts.length).toBeLessThan(20)
     expect(new Set(attempts.map(({ score }) => score.share))).toEqual(new Set([1 / 20]))
   })
-  it('lists attempts with limits and figures, and everyone else with a reason', () => {
+  it('lists attempts with limits and figures, and all other endpoints with a reason', () => {
     const explained = explainPlan(planOf(), request)
     expect(explained).toMatchObject({ requested: 'acme/small', strategy: 'direct', order: 'balanced', error: null, params: {} })
     expect(explained.attempts[0]).toEqual({
@@ -65,7 +65,7 @@ describe('explainPlan', () => {
     expect(refused.rejected.length).toBe(3)
     expect(refused.error).toMatchObject({ code: 404, error_type: 'not_found' })
   })
-  it('tells of first tries what the plans do', () => {
+  it('shows the shares of first tries that plans actually have', () => {
     const states = ['healthy', 'healthy', 'outage', 'probe', 'benched'] as const
     let seed = 7
     const random = (): number => (seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0) / 4_294_967_296
@@ -144,7 +144,7 @@ describe('gatewayMetadata', () => {
     ...more,
   })
 
-  it('tells who served after whom', () => {
+  it('shows which endpoint served after which failures', () => {
     const attempts = [attempt(cheap, 503), attempt(dear, 200, { isByok: true, dropped: ['seed'] })]
     const metadata = gatewayMetadata(
       traceOf({ attempts, ...(attempts[1] === undefined ? {} : { served: attempts[1] }), params: { session_pinned: true } }),
@@ -180,14 +180,14 @@ describe('gatewayMetadata', () => {
       attempt: 4,
     })
   })
-  it('says 0 when nobody was reached, and lists the candidates when none was usable', () => {
+  it('has 0 attempts when no endpoint was reached, and lists the candidates when none was usable', () => {
     const plan = planOf({ provider: { only: ['nobody'] } })
     const metadata = gatewayMetadata(traceOf({ candidates: plan.candidates, rejected: plan.rejected }), { requested: 'acme/small' })
     expect(contract.parse(metadata)).toMatchObject({ attempt: 0, is_byok: false, region: null, summary: 'available=0, rejected=3' })
     expect(metadata.endpoints.available.map(({ selected }) => selected)).toEqual([false, false, false])
     expect('attempts' in metadata || 'params' in metadata || 'pipeline' in metadata).toBe(false)
   })
-  it('marks nobody on failure and keeps stages', () => {
+  it('marks no endpoint on failure and keeps stages', () => {
     const metadata = gatewayMetadata(traceOf({ attempts: [attempt(cheap, 0)], pipeline: [{ type: 'guardrail', name: 'moderation' }] }), {
       requested: 'acme/small',
     })

@@ -89,7 +89,7 @@ describe('a failed try', () => {
     ['no time left: the end', 'fail', step([one, two], [tryOf(0, error('provider_unavailable'))], { beginBy: START + 500 })],
   ])('%s', (_name, kind, actual) => expect(actual.kind).toBe(kind))
 
-  it('passes over a provider that must be spared for longer than the call may wait', () => {
+  it('skips a provider whose pause is longer than the call may wait', () => {
     const same = ['a/1', 'a/2', 'a/3', 'a/4', 'a/5'].map((tag) => ({ endpoint: testEndpoint({ tag, provider: 'a' }) }))
     const tries = [0, 1, 2, 3].map((index) => tryOf(index, error('provider_unavailable')))
     const more = { retries: false, beginBy: START + 3_500 }
@@ -114,7 +114,7 @@ describe('a failed try', () => {
     expect(step([one], [unsent], { spareCredentials: 2 }).kind).toBe('fail')
     expect(step([one, two], [unsent], { spareCredentials: 2 })).toEqual({ kind: 'next', index: 1, delayMs: 0 })
   })
-  it('waits out a short pause of the gateway itself where nobody else can serve, and never asks again after a limit of the caller', () => {
+  it('waits out a short pause of the gateway itself where no other endpoint can serve, and never retries after a limit of the caller', () => {
     const own = error('rate_limit_exceeded', { source: 'gateway', failover: 'next', retryAfterMs: 500 })
     expect(step([one], [{ ...tryOf(0, own), sent: false }])).toMatchObject({ kind: 'retry', rotate: false })
     const callers = error('rate_limit_exceeded', { source: 'gateway', retryAfterMs: 500 })
@@ -145,7 +145,7 @@ describe('the fault table', () => {
     const over = play(both, (index) => (index === 0 ? { error: busy() } : undefined))
     expect([over.served, over.sent.length]).toEqual([1, 2])
   })
-  it('429 with a short pause, and nobody else can serve: comes back to it, no sooner than told', () => {
+  it('429 with a short pause, and no other endpoint can serve: returns to it, no sooner than the pause', () => {
     for (const failure of [error('provider_unavailable'), error('timeout'), error('authentication', { upstreamStatus: 401 }), error('not_found')]) {
       const result = play([one, two, otherModel], (index, time) =>
         index === 0 ? (time < 2_000 ? { error: busy(2_000) } : undefined) : { error: failure },
@@ -170,7 +170,7 @@ describe('the fault table', () => {
     expect(step([two, one], [{ ...tooDear, index: 0 }, tryOf(1, busy(100))]).kind).toBe('retry')
     expect(step([one, two], [tryOf(0, busy(100)), { ...tooDear, error: error('payment_required', { upstreamStatus: 402 }) }]).kind).toBe('next')
   })
-  it('429 with a short pause: whoever said so may serve yet, others that failed may not', () => {
+  it('429 with a short pause: that endpoint may serve later, others that failed may not', () => {
     const tries = [tryOf(0, busy(100)), tryOf(1, error('authentication', { upstreamStatus: 401 })), tryOf(2, busy(60_000)), tryOf(3, busy())]
     expect(failedIndexes(tries)).toEqual(new Set([1, 2]))
     expect(failedIndexes([...tries, tryOf(0, error('provider_unavailable'))])).toEqual(new Set([0, 1, 2]))
@@ -184,7 +184,7 @@ describe('the fault table', () => {
       if (failure.details.retryAfterMs !== undefined) expect(mostWithin(sent, 1_500)).toBeLessThanOrEqual(2)
     }
   })
-  it('goes at once past endpoints to which nothing was sent', () => {
+  it('moves on at once from endpoints to which nothing was sent', () => {
     const many = [...Array.from({ length: 10 }, (_, i) => ({ endpoint: testEndpoint({ tag: `same/${i}` }) })), otherModel]
     const tries = Array.from({ length: 10 }, (_, i): Try => ({ ...tryOf(i, error('provider_unavailable', { failover: 'next' })), sent: false }))
     for (let n = 1; n <= 10; n++) expect(step(many, tries.slice(0, n))).toEqual({ kind: 'next', index: n, delayMs: 0 })
@@ -224,7 +224,7 @@ describe('the fault table', () => {
   })
 })
 
-describe('the error that is shown', () => {
+describe('the final error', () => {
   it('is rate_limit_exceeded with the shortest pause when every attempt was busy and said how long', () => {
     const shown = finalError([one, two], [tryOf(0, busy(30_000)), tryOf(1, busy(20_000))])
     expect([shown.status, shown.details.retryAfterMs]).toEqual([429, 20_000])
@@ -239,7 +239,7 @@ describe('the error that is shown', () => {
     expect(finalError([one], [tryOf(0, busy(1_000)), tryOf(0, busy(60_000), START + 20)]).details.retryAfterMs).toBe(1_000)
     expect(finalError([one, two], [tryOf(0, busy(1_000)), tryOf(1, busy(60_000), START + 1_100)]).details.retryAfterMs).toBe(1_000)
   })
-  it('is of those who were asked: a provider without a usable credential changes nothing', () => {
+  it('comes from endpoints that were asked: a provider without a usable credential changes nothing', () => {
     const unsent: Try = { ...tryOf(0, error('provider_unavailable', { metadata: { reason: 'upstream_credentials_exhausted' } })), sent: false }
     const shown = finalError([one, two], [unsent, tryOf(1, busy(20_000))])
     expect([shown.status, shown.details.retryAfterMs]).toEqual([429, 20_000])
@@ -274,7 +274,7 @@ describe('the error that is shown', () => {
     expect([own.errorType, own.message]).toEqual(['payment_required', 'Your own key for the provider was refused: payment_required happened'])
     expect(brokenError([one], [tryOf(0, error('provider_overloaded'))], error('provider_overloaded')).errorType).toBe('provider_overloaded')
   })
-  it('says so when the gateway has no key at all for who asks for one', () => {
+  it('says so when the gateway has no credential at all for the requested provider', () => {
     const { connection } = one.endpoint
     const attempt = (keys: number): FailoverAttempt => ({
       endpoint: testEndpoint({ tag: 'one', connection: { ...connection, credentials: connection.credentials.slice(0, keys) } }),
@@ -299,7 +299,7 @@ describe('the error that is shown', () => {
       ).errorType,
     ).toBe(expected)
   })
-  it('says that a budget did not cover the endpoint that was left, rather than that the other one failed', () => {
+  it('says that a budget did not cover the remaining endpoint, rather than that the other one failed', () => {
     const tooDear = new GatewayError('payment_required', 'the 0.01 USD that are left do not cover this request', { failover: 'next' })
     expect(finalError([one, two], [tryOf(0, error('provider_unavailable')), tryOf(1, tooDear)]).status).toBe(402)
   })
@@ -311,7 +311,7 @@ describe('the error that is shown', () => {
     ])
     expect(finalError([], []).status).toBe(503)
   })
-  it('tells upstream credentials from the caller’s own limits', () => {
+  it('distinguishes upstream credentials from the caller’s own limits', () => {
     expect(isCredentialFailure(error('permission_denied', { upstreamStatus: 403 }))).toBe(true)
     expect(isCredentialFailure(error('permission_denied', { upstreamStatus: 403, credentialDead: false }))).toBe(false)
     expect(isCredentialFailure(error('provider_unavailable', { credentialDead: true }))).toBe(true)

@@ -58,7 +58,7 @@ describe('the sketch', () => {
     ring.add(10, 9_000_000)
     expect(ring.total).toBe(1)
   })
-  it('takes extremes and nonsense', () => {
+  it('accepts extreme and invalid values', () => {
     const ring = new QuantileRing({ lowest: 1, slots: 2, slotMs: 1_000, highIsGood: false })
     for (const value of [0, NaN, -1, 1e12]) ring.add(value, 0)
     expect(ring.total).toBe(2)
@@ -183,7 +183,7 @@ describe('the breaker', () => {
     clock.advance(5_000)
     expect(state()).toBe('probe')
   })
-  it('forgets an outage nobody has looked at for ten minutes', () => {
+  it('forgets an outage that was not read for ten minutes', () => {
     const { clock, health, state } = setup()
     open(health)
     clock.advance(600_000)
@@ -191,7 +191,7 @@ describe('the breaker', () => {
     health.failure('e', down)
     expect(state()).toBe('benched')
   })
-  it('stands behind others while the gateway itself may send it nothing, without a mark, and tells no other process', () => {
+  it('ranks an endpoint behind others while the gateway’s own limit is used up, without a failure and without telling other processes', () => {
     const told: Cooldown[] = []
     const { clock, health, state } = setup({ channel: { announce: (cooldown) => void told.push(cooldown), listen: () => () => undefined } })
     health.pause('e', 700)
@@ -242,7 +242,7 @@ describe('the breaker', () => {
     health.failure('e', new GatewayError('invalid_request', 'no such tool', { source: 'provider', upstreamStatus: 400 }))
     expect(state()).toBe('probe')
   })
-  it('is not quiet while a circuit is open, whoever is forgotten meanwhile', () => {
+  it('counts as not quiet while a circuit is open, even if endpoints are forgotten meanwhile', () => {
     const { clock, health } = setup({ maxEndpoints: 2 })
     const calm = (): boolean | undefined => health.view().quiet
     health.success('healthy', {})
@@ -253,7 +253,7 @@ describe('the breaker', () => {
     health.success('third', {})
     expect(calm()).toBe(true)
   })
-  it('waits for no moment of a time before the clock was set back', () => {
+  it('does not wait for times from before the clock was set back', () => {
     const { clock, health, state } = setup()
     health.failure('e', busy())
     expect(state()).toBe('benched')
@@ -297,7 +297,7 @@ describe('the breaker', () => {
 })
 
 describe('cooldowns', () => {
-  it('lasts as long as Retry-After says, or backs off without a hint', () => {
+  it('last as long as Retry-After says, or back off without a hint', () => {
     const { clock, health, state } = setup()
     health.failure('e', busy(2_000))
     clock.advance(1_999)
@@ -313,21 +313,21 @@ describe('cooldowns', () => {
     health.failure('e', busy())
     expect(health.benched()[0]?.until).toBe(clock.now() + 1_000)
   })
-  it('counts refusals that come together as one, and never waits longer than ten minutes', () => {
+  it('count refusals that come together as one, and never wait longer than ten minutes', () => {
     const { clock, health } = setup()
     for (let n = 0; n < 50; n++) health.failure('e', busy())
     expect(health.benched()[0]?.until).toBe(clock.now() + 1_000)
     health.failure('f', busy(86_400_000))
     expect(health.benched().find(({ endpointId }) => endpointId === 'f')?.until).toBe(clock.now() + 600_000)
   })
-  it('takes the pause of a 503, too', () => {
+  it('apply to a 503 with a pause, too', () => {
     const { clock, health, state } = setup()
     health.failure('e', down.with({ retryAfterMs: 3_000 }))
     expect(state()).toBe('benched')
     clock.advance(3_000)
     expect(state()).toBe('outage')
   })
-  it(verifies('P48', 'travels to other processes, and nothing else does'), () => {
+  it(verifies('P48', 'are sent to other processes, and nothing else is'), () => {
     const handlers = new Set<(cooldown: Cooldown) => void>()
     const sent: Cooldown[] = []
     const channel: CooldownChannel = {

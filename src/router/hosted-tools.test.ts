@@ -5,12 +5,12 @@ import { hostedTools, lacksTool } from './hosted-tools.ts'
 const search = { type: 'web_search' }
 const lookup = { type: 'function' as const, name: 'f', parameters: null, strict: false }
 
-it('are those that not every format has as functions', () => {
+it('hosted tools are those that not every format has as functions', () => {
   expect(hostedTools({ tools: [lookup, { type: 'gateway:datetime' }] })).toEqual([])
   expect(hostedTools({ tools: [search, lookup] }).map(({ tool }) => tool)).toEqual([search])
 })
 
-it('cost what a request holds: all are seen beside one list, of one function for all functions', () => {
+it('hosted tools are found in time linear in the request', () => {
   const wanted = hostedTools({ tools: [...Array.from({ length: 2_000 }, () => ({ ...search })), lookup, lookup] })
   expect(wanted).toHaveLength(2_000)
   expect(new Set(wanted.map(({ others }) => others)).size).toBe(1)

@@ -68,13 +68,13 @@ describe('attemptLimits', () => {
       total: 900_000,
     })
   })
-  it('calls another endpoint an alternative, and the same server with another key none', () => {
+  it('counts another endpoint as an alternative, and the same server with another key not', () => {
     const other = testEndpoint({ tag: 'other' })
     expect(hasAlternative([{ endpoint: auto }, { endpoint: other }], 0)).toBe(true)
     expect(hasAlternative([{ endpoint: auto }, { endpoint: auto }], 0)).toBe(false)
     expect(hasAlternative([{ endpoint: auto }, { endpoint: other }], 1)).toBe(false)
   })
-  it('calls whoever has failed no alternative for one that was busy and is asked again', () => {
+  it('does not count a failed endpoint as an alternative for a busy one that is tried again', () => {
     const plan = [{ endpoint: auto }, { endpoint: testEndpoint({ tag: 'other' }) }, { endpoint: testEndpoint({ tag: 'third' }) }]
     expect([countLeft(plan, 0, new Set()), countLeft(plan, 0, new Set([1])), countLeft(plan, 1, new Set([1, 2]))]).toEqual([2, 1, 0])
     expect(hasAlternative(plan, 0, new Set([1]))).toBe(true)
@@ -96,10 +96,10 @@ describe('the deadline of a call', () => {
     expect(withinDeadline(limits, 9_000, 0)?.firstToken).toBe(9_000)
     expect(withinDeadline(limits, 500, 0)).toBeUndefined()
   })
-  it('leaves the connect limit alone: connections are kept by it, and patience bounds it', () => {
+  it('does not change the connect limit, by which connections are pooled', () => {
     for (const left of [3_000, 3_004, 90_000]) expect(withinDeadline(limits, left, 2)?.connect).toBe(limits.connect)
   })
-  it('is never overrun by three attempts that use all their patience', () => {
+  it('is never exceeded by three attempts that use their full limits', () => {
     fc.assert(
       fc.property(fc.integer({ min: 3_000, max: 300_000 }), fc.integer({ min: 1_000, max: 120_000 }), (budget, patience) => {
         let left = budget

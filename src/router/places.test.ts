@@ -16,8 +16,8 @@ const candidate = fc.record({
   pull: fc.constantFrom(0, 0.5, 1, 2),
 })
 
-describe('the places of a rendezvous', () => {
-  it('are those of all keys computed and sorted, although most logarithms are never taken', () => {
+describe('the ranks of rendezvous hashing', () => {
+  it('equal those of all keys computed and sorted, although most logarithms are skipped', () => {
     fc.assert(
       fc.property(fc.array(candidate, { maxLength: 60 }), (candidates) => {
         places.reset(candidates.length)

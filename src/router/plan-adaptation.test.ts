@@ -20,7 +20,7 @@ const large = testEndpoint({ tag: 'large', contextLength: 128_000, inputModaliti
 describe('windows', () => {
   const shortens = { modalities: [], shortensUpTo: 8_192 }
 
-  it('as without it while the prompt fits', () => {
+  it('a plan is unchanged while the prompt fits', () => {
     expect(attempts(plan([small, large], words(1_000), shortens))).toEqual([
       ['small', false],
       ['large', false],
@@ -34,11 +34,11 @@ describe('windows', () => {
     expect(attempts(planned)).toEqual([['small', true]])
     expect(planned.attempts[0]?.notes).toEqual(['gets the request as plugins adapt it'])
   })
-  it('the answer needs its place as well', () => {
+  it('the answer needs its space as well', () => {
     expect(attempts(plan([small], { ...words(7_000), max_output_tokens: 500 }, shortens))).toEqual([['small', false]])
     expect(attempts(plan([small], { ...words(7_000), max_output_tokens: 2_000 }, shortens))).toEqual([['small', true]])
   })
-  it('not by more than half, if another model takes it', () => {
+  it('a prompt is not shortened by more than half, if another model accepts it', () => {
     const other = testEndpoint({ tag: 'other', model: 'acme/large', contextLength: 128_000 })
     const both = { ...words(20_000), models: ['acme/large'] }
     expect(attempts(plan([small, other], both, shortens))).toEqual([['other', false]])
@@ -49,19 +49,19 @@ describe('windows', () => {
     const withAnswer = { ...words(12_000), max_output_tokens: 5_000, models: ['acme/large'] }
     expect(attempts(plan([small, other], withAnswer, shortens))).toEqual([['other', false]])
   })
-  it('by more than half, if nobody else does', () => expect(attempts(plan([small], words(100_000), shortens))).toEqual([['small', true]]))
-  it('not for windows beyond the bound', () => {
+  it('by more than half, if no other model accepts it', () => expect(attempts(plan([small], words(100_000), shortens))).toEqual([['small', true]]))
+  it('a prompt is not shortened for windows beyond the bound', () => {
     const medium = testEndpoint({ tag: 'medium', contextLength: 16_000 })
     expect(plan([medium], words(100_000), shortens).error).toMatchObject({ errorType: 'context_length_exceeded' })
     expect(attempts(plan([medium], words(17_000), shortens))).toEqual([['medium', false]])
     expect(attempts(plan([medium], words(100_000), { modalities: [], shortensUpTo: Infinity }))).toEqual([['medium', true]])
     expect(attempts(plan([{ ...medium, contextLength: 8_192 }], words(12_000), shortens))).toEqual([['medium', true]])
   })
-  it('not for models that only make images', () => {
+  it('a prompt is not shortened for models that only make images', () => {
     const painter = testEndpoint({ tag: 'painter', contextLength: 8_000, outputModalities: ['image'] })
     expect(plan([painter], words(100_000), shortens).error).toMatchObject({ errorType: 'context_length_exceeded' })
   })
-  it('not when the answer alone is to fill the window', () => {
+  it('a prompt is not shortened when the answer alone would fill the window', () => {
     expect(plan([small], { ...words(100_000), max_output_tokens: 8_000 }, shortens).attempts).toEqual([])
   })
 })
@@ -76,8 +76,8 @@ describe('modalities', () => {
     expect(attempts(plan([small], withFile, reads))).toEqual([['small', true]])
     expect(plan([small], withFile).error).toMatchObject({ errorType: 'not_found' })
   })
-  it('other media are not', () => expect(plan([small], withImage, reads).error).toMatchObject({ errorType: 'not_found' }))
-  it('an endpoint that reads only some files is looked at before each attempt', () => {
+  it('other media are not converted', () => expect(plan([small], withImage, reads).error).toMatchObject({ errorType: 'not_found' }))
+  it('an endpoint that reads only some files is checked before each attempt', () => {
     const { connection } = large
     const picky = { ...large, connection: { ...connection, dialect: { ...connection.dialect, takesFile: () => true } } }
     expect(attempts(plan([picky], withFile, reads))).toEqual([['large', true]])

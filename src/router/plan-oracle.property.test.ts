@@ -123,7 +123,7 @@ const each = (numRuns: number, check: (one: Case, plan: Plan) => void): void =>
     fixed(numRuns),
   )
 
-describe('a plan, read from the contract a second time', () => {
+describe('a plan, compared with a second implementation of the contract', () => {
   it('attempts exactly the endpoints that may serve, of each model one alone where fallbacks are off', () => {
     let some = 0
     each(2_500, ({ endpoints, request }, plan) => {
@@ -141,7 +141,7 @@ describe('a plan, read from the contract a second time', () => {
     expect(some).toBeGreaterThan(800)
   })
 
-  it('keeps to the order of models, of provider.order and of prices', () => {
+  it('obeys the order of models, of provider.order and of prices', () => {
     each(2_500, ({ endpoints, request }, plan) => {
       const { order, sort } = request.provider!
       const attempted = plan.attempts.map(({ endpoint }) => endpoint)
@@ -161,7 +161,7 @@ describe('a plan, read from the contract a second time', () => {
     })
   })
 
-  it('says of every other endpoint what excludes it, and nothing that is not so', () => {
+  it('has the right reason for every excluded endpoint', () => {
     each(1_500, ({ endpoints, request }, plan) => {
       const groups = groupsOf(request, endpoints)
       const explained = explainPlan(plan, request)

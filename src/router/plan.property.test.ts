@@ -118,7 +118,7 @@ describe('any plan', () => {
       }),
     )
   })
-  it('keeps every hard promise', () => {
+  it('obeys every hard constraint', () => {
     fc.assert(
       fc.property(caseOf, (one) => {
         const { request } = one
@@ -147,7 +147,7 @@ describe('any plan', () => {
       { numRuns: 400 },
     )
   })
-  it('lets soft wishes, health, sort and pins change the order and never the set', () => {
+  it('lets soft preferences, health, sort and pins change the order and never the set', () => {
     fc.assert(
       fc.property(caseOf, (one) => {
         const { allow_fallbacks: _all, sort: _sort, preferred_max_latency: _slow, ...hard } = one.request.provider ?? {}
@@ -241,7 +241,7 @@ describe('the balance', () => {
       expect(Math.abs((first.get(`p${i}`) ?? 0) / plans - expected)).toBeLessThan(0.02 * Math.max(expected, 0.25))
     })
   })
-  it('gives a free endpoint no more than one of a cent', () => {
+  it('gives a free endpoint no more than one that costs a cent', () => {
     const plan = sharesOf([
       testEndpoint({ tag: 'free', pricing: { input: 0, output: 0 } }),
       testEndpoint({ tag: 'cent', pricing: { input: 0.01, output: 0 } }),

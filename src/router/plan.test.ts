@@ -126,7 +126,7 @@ describe('provider preferences', () => {
     expect(tags(plan([perRequest, cheap], { provider: { max_price: { request: 0.02 } } })).length).toBe(2)
   })
 
-  it('takes no limit of token prices for one of endpoints whose requests are what is paid for', () => {
+  it('does not apply a limit on token prices to endpoints that are priced per request', () => {
     const search = testEndpoint({ tag: 'search', pricing: { request: 0.02 } })
     const unpriced = testEndpoint({ tag: 'unpriced', pricing: {} })
     const provider = { max_price: { prompt: 1, completion: 1, audio: 1 } }
@@ -148,7 +148,7 @@ describe('provider preferences', () => {
     expect(tags(plan([sound], { provider: { max_price: { audio: 0.5 } }, input }))).toEqual(['sound'])
     expect(tags(plan([unpriced], { provider: { max_price: { request: 1 } }, input }))).toEqual(['unpriced'])
   })
-  it('requires one call at a time of endpoints where it was asked for, and nothing where several are welcome', () => {
+  it('requires support for one call at a time if requested, and nothing if several are allowed', () => {
     const several = testEndpoint({ tag: 'several', supports: ['tools'] })
     const tools = [{ type: 'function', name: 'f', parameters: {} }] as const
     const asked = (parallel: boolean) => plan([several], { provider: { require_parameters: true }, tools, parallel_tool_calls: parallel })
@@ -185,14 +185,14 @@ describe('provider preferences', () => {
     expect(required({ reasoning: { summary: 'auto' } })).toContain('lacks reasoning')
     expect(required({ top_logprobs: 0, include: ['message.output_text.logprobs'] })).toContain('lacks logprobs')
   })
-  it('takes a price of which half is unknown for unknown, not for half of it', () => {
+  it('treats a price with an unknown half as unknown', () => {
     const half = testEndpoint({ tag: 'half', pricing: { output: 0.5 } })
     expect(tags(plan([half, cheap, middle], { provider: { sort: 'price' } }))).toEqual(['cheap', 'half', 'middle'])
     expect(tags(plan([half, middle], {}, { random: () => 0.4 }))).toEqual(['half', 'middle'])
     expect(tags(plan([half, middle], {}, { random: () => 0.6 }))).toEqual(['middle', 'half'])
   })
 
-  it('sorts and balances by the prices in force: those of long prompts, and of the hour', () => {
+  it('sorts and balances by the prices in force: those of long prompts, and of the time of day', () => {
     const input: ModelRequest['input'] = [{ type: 'message', role: 'user', content: 'word '.repeat(5_000) }]
     const tiered = testEndpoint({ tag: 'tiered', pricing: { input: 1, output: 1, tiers: [{ fromInputTokens: 1_000, input: 5, output: 5 }] } })
     expect(tags(plan([tiered, middle], { provider: { sort: 'price' } }))).toEqual(['tiered', 'middle'])
@@ -212,7 +212,7 @@ describe('provider preferences', () => {
     expect(tags(plan([tiered], { provider: { max_price: { prompt: 2 } } }))).toEqual(['tiered'])
     expect(plan([tiered], { input: long, provider: { max_price: { prompt: 2 } } }).error?.errorType).toBe('not_found')
   })
-  it('prices a call by the hour where prices change with it', () => {
+  it('prices a call by the time of day where prices depend on it', () => {
     const night = testEndpoint({ tag: 'night', pricing: { input: 4, output: 4, windows: [{ from: 82_800, to: 3_600, input: 1, output: 1 }] } })
     const at = (hour: number): number =>
       plan([night], { provider: { max_price: { prompt: 2 } } }, { now: Date.UTC(2026, 0, 1, hour) }).attempts.length
@@ -245,7 +245,7 @@ describe('provider preferences', () => {
     }
   })
 
-  it('no fallbacks is one endpoint for all turns of an answer: the one that served the turn before, whichever the balance draws', () => {
+  it('without fallbacks, all turns of an answer use the endpoint of the first turn, whichever the balance would draw', () => {
     const drawn = (random: number, served?: string) => tags(plan(three, { provider: { allow_fallbacks: false } }, { random: () => random, served }))
     expect(drawn(0)).toEqual(['dear'])
     expect(drawn(0.99)).toEqual(['middle'])
@@ -288,7 +288,7 @@ describe('models', () => {
     expect(result.error?.message).toContain('"other/small"')
     expect(result.error?.message).toContain('acme/small')
   })
-  it('lists who serves the model and which preference excluded whom', () => {
+  it('lists the endpoints of the model and the preference that excluded each', () => {
     const { error } = plan(three, { provider: { only: ['cheap'], max_price: { prompt: 0.5 } } })
     expect(error?.errorType).toBe('not_found')
     expect(error?.message).toContain('dear: provider.only does not name it')
@@ -372,7 +372,7 @@ describe('variants and tiers', () => {
 })
 
 describe('the default order', () => {
-  it('draws one endpoint by the inverse square of its price; the others follow from cheap to dear', () => {
+  it('draws one endpoint by the inverse square of its price; the others follow from cheap to expensive', () => {
     expect(tags(plan(three, {}, { random: () => 0 }))).toEqual(['dear', 'cheap', 'middle'])
     // Weights 1/36, 1/4, 1/16 in the order given: the shares end at 0.08, 0.82 and 1.
     expect(tags(plan(three, {}, { random: () => 0.5 }))).toEqual(['cheap', 'middle', 'dear'])
@@ -480,7 +480,7 @@ describe('what the request needs', () => {
     const native = knowing({ tag: 'native', pricing: { input: 50, output: 50 } }, 'code_interpreter', 'web_search')
     const code = [...tools, { type: 'code_interpreter', container: { type: 'auto' } }]
 
-    it('are asked for where they are known, and left out only when that endpoint does not serve', () => {
+    it('prefer endpoints that support them, and are left out only at others', () => {
       const result = plan([cheap, native], { tools: code })
       expect(tags(result)).toEqual(['native', 'cheap'])
       expect(result.attempts.map(({ notes }) => notes)).toEqual([[], ['does not know the tool code_interpreter']])
@@ -490,7 +490,7 @@ describe('what the request needs', () => {
         'native',
       ])
     })
-    it('move nothing where all know them, or none does', () => {
+    it('change nothing where all endpoints support them, or none does', () => {
       const bargain = knowing({ tag: 'bargain' }, 'code_interpreter')
       expect(tags(plan([native, bargain], { tools: code, provider: { sort: 'price' } }))).toEqual(['bargain', 'native'])
       expect(tags(plan([dear, cheap], { tools: code, provider: { sort: 'price' } }))).toEqual(['cheap', 'dear'])
@@ -498,12 +498,12 @@ describe('what the request needs', () => {
     it('yield to an order the caller gave', () => {
       expect(tags(plan([cheap, native], { tools: code, provider: { order: ['cheap'] } }))).toEqual(['cheap', 'native'])
     })
-    it('exclude who would leave one out when parameters are required', () => {
+    it('exclude endpoints that would leave one out when parameters are required', () => {
       const result = plan([cheap, native], { tools: code, provider: { require_parameters: true } })
       expect(tags(result)).toEqual(['native'])
       expect(reason(result, 'cheap')).toBe('provider.require_parameters is set and it lacks the tool code_interpreter')
     })
-    it('are none that every format carries or the gateway runs', () => {
+    it('do not include tools that every format has or the gateway runs', () => {
       const own = [...tools, { type: 'custom', name: 'c' }, { type: 'namespace', name: 'n', tools: [] }, { type: 'gateway:datetime' }]
       const offered = [...own, { type: 'tool_search', execution: 'client' }]
       expect(tags(plan([cheap, native], { tools: offered, provider: { require_parameters: true } }))).toEqual(['cheap', 'native'])
@@ -560,7 +560,7 @@ describe('what the request needs', () => {
       expect(tags(result)).toEqual(['vault'])
       expect(reason(result, 'cheap')).toContain('keeps no prompts')
     })
-    it('is so still when tools have answered', () => {
+    it('is still so when tools have answered', () => {
       const input = [{ type: 'function_call_output' as const, call_id: 'c', output: 'x' }]
       expect(tags(plan([cheap, vault], { ...asked, input }))).toEqual(['vault'])
     })
@@ -569,7 +569,7 @@ describe('what the request needs', () => {
       expect(error).toMatchObject({ errorType: 'invalid_prompt', status: 400, details: { path: 'prompt' } })
       expect(error?.message).toMatch(/"prompt".*cheap: it keeps no prompts.*vault: provider.ignore names it/)
     })
-    it('excludes nobody beside a message', () => {
+    it('excludes no endpoint if there is a message', () => {
       expect(tags(plan([cheap, vault], { prompt: { id: 'pmpt_1' } }))).toEqual(['cheap', 'vault'])
     })
   })
@@ -638,7 +638,7 @@ describe('own keys', () => {
 
 describe('sessions', () => {
   const session = (pinned: string | undefined, explicit = false): NonNullable<PlanInput['session']> => ({ explicit, seed: 42, pinned: () => pinned })
-  it('goes first across models, too, and says nothing of the order of all others', () => {
+  it('puts the pinned endpoint first across models, too, without changing the order of the others', () => {
     const beta = testEndpoint({ tag: 'beta', model: 'beta/large', pricing: { input: 1.5, output: 1.5 } })
     const request: Partial<ModelRequest> = { models: ['acme/small', 'beta/large'], provider: { sort: { by: 'price', partition: 'none' } } }
     const pinnedTo = (id: string): Partial<PlanInput> => ({

@@ -9,7 +9,7 @@ const catalog: Catalog = {
 }
 const said = (...names: string[]): string => unknownModel(names, catalog).message
 
-it('names the model that was meant', () => {
+it('the error suggests the model that was probably meant', () => {
   expect(said('demo/ecco')).toBe('No endpoint serves the model "demo/ecco". Did you mean demo/echo?')
   expect(said('acmee/smal-1')).toContain('Did you mean acme/small-1?')
   expect(said('small-1')).toContain('Did you mean acme/small-1?')
@@ -18,7 +18,7 @@ it('names the model that was meant', () => {
   expect(said(`demo/${'ecco'.repeat(100)}`)).not.toContain('Did you mean')
 })
 
-it('says how the provider that would serve it is switched on', () => {
+it('the error says how to switch on the provider that would serve it', () => {
   expect(said('bolt/fast-9')).toBe('No endpoint serves the model "bolt/fast-9". bolt is known but off: set BOLT_API_KEY.')
   expect(said('demo/ecco', 'bolt/a', 'bolt/b')).toMatch(/Did you mean demo\/echo\? bolt is known but off: set BOLT_API_KEY\.$/)
   expect(namedButOff({ only: ['bolt/turbo'], order: ['acme'] }, catalog)).toEqual(['bolt is known but off: set BOLT_API_KEY.'])

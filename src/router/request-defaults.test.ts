@@ -15,7 +15,7 @@ describe('the default model', () => {
     expect(withDefaults(request(fields), { model: 'acme/small', imageModel: 'acme/paint' }).model).toBe(model)
   })
 
-  it('is none where nobody says one', () => {
+  it('is none if none is configured', () => {
     const asked = request({})
     expect(withDefaults(asked, {})).toBe(asked)
   })
@@ -32,7 +32,7 @@ describe('the default of prompt caches', () => {
     ['with an answer in it', { input: [hello, answer, hello] }],
     ['with a call in it', { input: [hello, called] }],
     ['that is to be found again by its key', { prompt_cache_key: 'thread-1' }],
-  ])('asks for one in a conversation %s', (_what, fields) => {
+  ])('is added to a conversation %s', (_what, fields) => {
     expect(withDefaults(request({ model: 'm', ...fields }), { promptCaching: '1h' }).cache_control).toEqual({ type: 'ephemeral', ttl: '1h' })
   })
 
@@ -42,7 +42,7 @@ describe('the default of prompt caches', () => {
     ['whoever asks for a cache', { tools: [weather], cache_control: { type: 'ephemeral' } }],
     ['whoever marks a tool', { tools: [{ ...weather, ...mark }] }],
     ['whoever marks a part', { tools: [weather], input: [{ ...hello, content: [{ type: 'input_text', text: 'Hi', ...mark }] }] }],
-  ])('leaves alone %s', (_what, fields) => {
+  ])('does not change %s', (_what, fields) => {
     const asked = request({ model: 'm', ...fields })
     expect(withDefaults(asked, { promptCaching: '5m' })).toBe(asked)
   })

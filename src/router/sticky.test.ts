@@ -40,7 +40,7 @@ describe('the session key', () => {
     expect(sticky.open('w', chat(['user', 'hi']))?.explicit).toBe(false)
     expect(sticky.open('w', chat(['system', 'alone']))).toBeUndefined()
   })
-  it(verifies('F7', 'P25', 'belongs to a workspace, and a made-up key never meets an explicit one'), () => {
+  it(verifies('F7', 'P25', 'belongs to a workspace, and a derived key never equals an explicit one'), () => {
     expect(id({ input: [], session_id: 's' }, undefined, 'w1')).not.toBe(id({ input: [], session_id: 's' }, undefined, 'w2'))
     expect(id({ input: [], session_id: '\u0000hi' })).not.toBe(id(chat(['user', 'hi'])))
   })
@@ -167,27 +167,27 @@ describe('pins', () => {
     expect(pinTtl({ input: [], tools: [{ type: 'function', name: 'f', prompt_cache_breakpoint }] })).toBe(60 * MINUTE)
     expect(pinTtl({ input: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: '{}', prompt_cache_breakpoint }] })).toBe(60 * MINUTE)
   })
-  it('without a key and a cache read nothing is pinned, whoever else is', () => {
+  it('without a key and a cache read nothing is pinned, whatever other sessions do', () => {
     const { sticky } = setup()
     sticky.succeeded(sticky.open('w', keyed)!, served('a'))
     const opening = sticky.open('w', chat(['user', 'hi']))!
     sticky.succeeded(opening, served('a'))
     expect([opening.pinned('m'), sticky.size]).toEqual([undefined, 1])
   })
-  it('keeps those longest that were used last', () => {
+  it('evicts the least recently used first', () => {
     const { sticky } = setup({ maxEntries: 2 })
     const [first, second, third] = [0, 1, 2].map((n) => sticky.open('w', { input: [], session_id: `s${n}` })!)
     for (const session of [first!, second!, first!, third!]) sticky.succeeded(session, served('a'))
     expect([first, second, third].map((session) => session!.pinned('m'))).toEqual(['a', undefined, 'a'])
   })
-  it('keeps a bounded table, the oldest out first', () => {
+  it('keeps a bounded table, evicting the oldest first', () => {
     const { sticky } = setup({ maxEntries: 3 })
     const sessions = [0, 1, 2, 3].map((n) => sticky.open('w', { input: [], session_id: `s${n}` })!)
     for (const session of sessions) sticky.succeeded(session, served('a'))
     expect(sticky.size).toBe(3)
     expect(sessions.map((session) => session.pinned('m'))).toEqual([undefined, 'a', 'a', 'a'])
   })
-  it('shares pins through a store, hears of those that move, and does without a store that is slow or broken', async () => {
+  it('shares pins through a store, is notified of moved pins, and works without a store that is slow or broken', async () => {
     const shared = new Map<string, string>()
     let tell: (pin: { readonly key: string; readonly endpointId: string }) => void = () => undefined
     const store: PinStore = { get: async (key) => shared.get(key), set: (key, id) => void shared.set(key, id) }
@@ -214,7 +214,7 @@ describe('pins', () => {
     await broken.load(broken.open('w', keyed)!, ['m'])
     expect(broken.open('w', keyed)?.pinned('m')).toBeUndefined()
   })
-  it('takes a shared pin that comes in time, unless a call has set one meanwhile', async () => {
+  it('uses a shared pin that arrives in time, unless a call has set one meanwhile', async () => {
     const answers: ((endpointId: string | undefined) => void)[] = []
     const asked: string[] = []
     const slow: PinStore = {
@@ -281,7 +281,7 @@ describe('several processes without shared state', () => {
     return { time, processes, route, round }
   }
 
-  it('agree on every session; a death moves only its own sessions; a return pulls none back until pins end', () => {
+  it('agree on every session; a failed endpoint moves only its own sessions; its return moves none back until pins end', () => {
     const { time, round } = cluster()
     const before = round()
     for (const tags of before) expect(new Set(tags).size).toBe(1)

@@ -43,7 +43,7 @@ describe('mistral-ocr', () => {
     })
     expect(result).toEqual({ text: '# One\n\nTwo', pages: 2, images: ['data:image/png;base64,AA', 'data:image/jpeg;base64,BB'] })
   })
-  it('that answers with something else has read nothing', async () => expect((await read('mistral-ocr', { detail: 'x' })).result).toBeUndefined())
+  it('fails if its answer has another format', async () => expect((await read('mistral-ocr', { detail: 'x' })).result).toBeUndefined())
 })
 
 describe('cloudflare-ai', () => {
@@ -67,12 +67,12 @@ describe('an engine', () => {
     ['an error', { message: 'the key sk-secret is wrong' }, 401, 'answered with status 401'],
     ['no JSON', '<html>sk-secret</html>', 200, 'not JSON'],
     ['nothing', new EgressError('timeout', 'took too long'), 200, 'took too long'],
-  ])('that answers with %s fails, and its words stay here', async (_what, answer, status, message) => {
+  ])('that answers with %s fails, and its message is not passed on', async (_what, answer, status, message) => {
     const failure = await read('mistral-ocr', answer, status).catch((error: unknown) => error as Error)
     expect(failure).toMatchObject({ errorType: 'provider_unavailable', message: expect.stringContaining(message) as string })
     expect((failure as Error).message).not.toContain('sk-secret')
   })
-  it.each([400, 413, 415, 422])('that refuses the file with %i has not read it: it is the file that is wrong, not the engine', async (status) =>
+  it.each([400, 413, 415, 422])('that refuses the file with %i reports the file as wrong, not the engine', async (status) =>
     expect((await read('mistral-ocr', { message: 'Document is not a valid PDF.' }, status)).result).toBeUndefined(),
   )
   it.each([429, 503])('that is busy (%i) says when to come back', async (status) => {

@@ -67,7 +67,7 @@ describe('models that could serve', () => {
     expect(slugs([endpoint('a/x', parts)], request)).toBe(NONE)
   })
 
-  it('are of providers in any spelling the planner reads, and of all where none is named', () => {
+  it('belong to providers in any spelling the planner accepts, and to all where none is named', () => {
     const z = endpoint('a/x', { tag: 'z-ai', providerName: 'Z.AI' })
     for (const only of [[' Z-AI '], ['z.ai'], ['Z.AI'], []]) expect(slugs([z], { ...hi, provider: { only } })).toEqual(['a/x'])
     for (const ignore of [[' Z-AI '], ['z.ai']]) expect(slugs([z], { ...hi, provider: { ignore } })).toBe(NONE)

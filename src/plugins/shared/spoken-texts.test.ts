@@ -70,7 +70,7 @@ describe('what a model may read', () => {
     expect(said(request)).toContain(BAD)
   })
 
-  it('is neither bytes nor a credential nor who asks', () => {
+  it('excludes bytes, credentials and the identity of the caller', () => {
     const request = {
       input: [
         { type: 'message', role: 'user', content: [{ type: 'input_image', image_url: `data:image/png;base64,${base64}` }] },
@@ -89,7 +89,7 @@ describe('what a model may read', () => {
     expect(spokenTexts(request)).toEqual(['a.pdf', 's'])
   })
 
-  it('is looked for in bounded depth', () => {
+  it('is searched to a bounded depth', () => {
     let deep: unknown = 'x'
     for (let n = 0; n < 100_000; n++) deep = [deep]
     expect(spokenTexts(novel({ deep }))).toEqual(['do it'])

@@ -23,7 +23,7 @@ describe('what kind of work a request is', () => {
     expect(task(text).type).toBe(type)
   })
 
-  it('is told by what comes with it', () => {
+  it('follows from its attachments and tools', () => {
     const picture = [
       { type: 'input_text', text: 'what is this?' },
       { type: 'input_image', image_url: 'https://example.com/a.png' },
@@ -37,7 +37,7 @@ describe('what kind of work a request is', () => {
 })
 
 describe('how hard it is', () => {
-  it('is the number of things that make it so', () => {
+  it('is the number of difficult properties', () => {
     expect(task('Hello').difficulty).toBe(0)
     expect(task('Compare and contrast these two').difficulty).toBe(1)
     expect(task('Prove it step by step').difficulty).toBe(2)
@@ -47,7 +47,7 @@ describe('how hard it is', () => {
     expect(classifyTask(working, 100)).toMatchObject({ type: 'agent:multi_step', difficulty: 1 })
   })
 
-  it('notes other scripts', () => {
+  it('recognises other scripts', () => {
     expect(task('今日はとても天気がいいですね').signals).toContain('language:not_latin')
     expect(task('naïve café').signals).toEqual([])
   })

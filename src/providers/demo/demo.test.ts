@@ -58,7 +58,7 @@ interface Chunk {
 }
 
 describe('the demo provider', () => {
-  test.each([true, false])('leaves time for others in a long answer, and hears that its caller has gone (stream: %s)', async (streams) => {
+  test.each([true, false])('yields to others during a long answer, and stops when its caller has gone (stream: %s)', async (streams) => {
     const caller = new AbortController()
     setImmediate(() => caller.abort())
     await expect(send(ask('echo', 'word '.repeat(2_000), { stream: streams }), caller.signal)).rejects.toThrow('aborted')
@@ -168,7 +168,7 @@ describe('scripted behaviour', () => {
     })
   })
 
-  test('demo/tool calls the tool it is told to, or none', async () => {
+  test('demo/tool calls the tool of tool_choice, or none', async () => {
     const other = { type: 'function', function: { name: 'other', parameters: {} } }
     const chosen = await stream(ask('tool', 'x', { tools: [WEATHER, other], tool_choice: { type: 'function', function: { name: 'other' } } }))
     expect(chosen.calls.map((call) => call.function)).toEqual([{ name: 'other', arguments: '{}' }])

@@ -39,7 +39,7 @@ const joined = (events: readonly ModelEvent[], type: ModelEvent['type']): string
 const TOOL = { type: 'function', name: 'add', parameters: { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] } }
 
 describe.each([true, false])('through its dialect, streaming: %s', (stream) => {
-  test('demo/echo says the text and counts its tokens', async () => {
+  test('demo/echo repeats the text and counts its tokens', async () => {
     const events = await call('echo', {}, stream)
     expect(joined(events, 'text-delta')).toBe('hello brave world')
     expect(events.at(-1)).toMatchObject({ type: 'response-end', reason: 'stop', usage: { outputTokens: 3, inputTokens: 5 } })

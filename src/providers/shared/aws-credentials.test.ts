@@ -21,7 +21,7 @@ const sign = (text: string, account: Parameters<typeof signForAws>[1] = {}) =>
   ) as SignableRequest
 
 describe('credentials of the cloud', () => {
-  it('are told apart by their form', () => {
+  it('are distinguished by their form', () => {
     expect(awsKeysOf('ABSKQmVkcm9ja0FQSUtleS1leGFtcGxl', {})).toBeUndefined()
     expect(awsKeysOf(`bedrock-api-key-${'A'.repeat(24)}`, { access_key_id: ID })).toBeUndefined()
     expect(awsKeysOf(SECRET, { access_key_id: ID })).toEqual({ accessKeyId: ID, secretAccessKey: SECRET })

@@ -66,7 +66,7 @@ describe('rules of Claude models', () => {
     expect(rulesFor({ options, upstreamModel: 'claude-opus-4-7' }).thinking_display).toBe('summarized')
     expect(rulesFor({ options, upstreamModel: 'claude-opus-4-6' })).not.toHaveProperty('thinking_display')
   })
-  test('differ in nothing but formats and strict tools where the host knows neither of them for the newest', () => {
+  test('differ only in formats and strict tools where the host supports neither for the newest models', () => {
     const checked = anthropicMessagesOptions.parse(CLAUDE_OPTIONS_CHECKED)
     const known = ['claude-sonnet-4-5', 'claude-opus-4-6', 'claude-opus-5', 'anthropic.claude-sonnet-5-v1:0', 'claude-fable-5', 'claude-3-haiku']
     const unknown = [
@@ -94,7 +94,7 @@ test.each<[model: string, asked: string, passes: boolean]>([
   ['anthropic.claude-opus-4-5-20251101-v1:0', 'context-1m-2025-08-07', false],
   ['claude-haiku-4-5@20251001', 'interleaved-thinking-2025-05-14', false],
   ['claude-opus-5', 'interleaved-thinking-2025-05-14', false],
-])('clouds refuse what a model does not have: %s is told of %s: %s', (upstreamModel, asked, passes) => {
+])('clouds refuse unsupported fields: %s gets %s: %s', (upstreamModel, asked, passes) => {
   const { caller_betas: allowed } = rulesFor({ options, upstreamModel })
   expect(allowed.some((one) => new RegExp(one).test(asked))).toBe(passes)
 })

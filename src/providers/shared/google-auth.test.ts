@@ -63,7 +63,7 @@ async function failure(work: Promise<unknown>): Promise<{ readonly type: string;
 }
 
 describe('a private key that a caller brought', () => {
-  test('is not signed with when it is so large that signing takes a second', async () => {
+  test('is refused when it is so large that signing takes a second', async () => {
     const tokens = createGoogleTokens(parseGoogleCredentials(keyFile({ private_key: madeUpKey(16_384) })), manualClock())
     expect(await failure(tokens.get(live))).toEqual({
       type: 'authentication',
@@ -143,7 +143,7 @@ describe('the cache', () => {
     expect(forms).toHaveLength(1)
   })
 
-  test('lets one caller go without stopping the others, and stops when all are gone', async () => {
+  test('continues when one of several callers leaves, and stops when all are gone', async () => {
     let waiting: ServerResponse | undefined
     const arrived = new Promise<void>((resolve) => {
       reply = (response) => {
