@@ -30,7 +30,7 @@ const keep = ({ answers }: Store, key: string, sealed: string, expiresAt: number
   answers.keep({ key, workspaceId, sealed, expiresAt })
 
 await describeOnBothEngines('kept answers', createStore, (name, open) => {
-  it(`${name}: are found by every process until their time is over; a later one takes the place of the one before`, () =>
+  it(`${name}: are found by every process until they expire; a later one replaces an earlier one`, () =>
     opened(open, async ({ store, openAnother }) => {
       const other = await openAnother()
       await keep(store, 'k', 'first', NOW + 10)
@@ -41,7 +41,7 @@ await describeOnBothEngines('kept answers', createStore, (name, open) => {
       expect(await store.answers.find('l', NOW)).toBeUndefined()
       await other.close()
     }))
-  it(`${name}: are held within a size, those that expire first going first`, () =>
+  it(`${name}: are kept within a size, those that expire first being deleted first`, () =>
     opened(open, async ({ store }) => {
       for (const [key, expiresAt] of [
         ['a', 40],
@@ -64,7 +64,7 @@ await describeOnBothEngines('kept answers', createStore, (name, open) => {
       expect(await store.retention.expire('answers', NOW, 10)).toEqual({ deleted: 1, more: false })
       expect(await store.answers.find('runs', NOW)).toBe('x')
     }))
-  it(`${name}: go with their workspace, and with the secret key they were sealed with`, () =>
+  it(`${name}: are deleted with their workspace, and with the secret key they were encrypted with`, () =>
     opened(open, async ({ store }) => {
       await store.workspaces.insert(sampleWorkspace('w2'))
       await keep(store, 'theirs', 'x', NOW + 1, 'w2')
@@ -81,7 +81,7 @@ await describeOnBothEngines('kept answers', createStore, (name, open) => {
 })
 
 /** SQLite works in the thread that asks it, and this is asked with every few answers that are kept: nobody is served meanwhile. */
-it('very many of them are counted in passing', async () => {
+it('very many cached answers are counted in steps', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-answers-'))
   const path = join(folder, 'signalbox.db')
   const store = await createStore({ path })

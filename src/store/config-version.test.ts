@@ -26,7 +26,7 @@ describe.skipIf(!postgres.available)('changes of configuration in PostgreSQL', (
     await schema.drop()
   })
 
-  it('take turns from their beginning, and so never wait for each other in a circle', async () => {
+  it('are serialised from their beginning, and so never deadlock', async () => {
     const hashes = ['ka', 'kb', 'kc']
     for (const hash of hashes) await store.keys.insert(sampleKey(hash))
     const guardrail = { id: 'g1', workspaceId: DEFAULT_WORKSPACE_ID, name: 'g1', description: null, rules: {}, createdAt: NOW, updatedAt: null }
@@ -43,7 +43,7 @@ describe.skipIf(!postgres.available)('changes of configuration in PostgreSQL', (
     })
     expect(await both).toEqual([undefined, undefined])
   })
-  it('are not looked at in a dump that is being restored: most of it comes behind the version', async () => {
+  it('are not read during the restore of a dump, most of which comes after the version', async () => {
     const version = await store.version()
     // As a dump is restored: rows first, and the keys of all tables behind them.
     await sql`alter table guardrail_keys rename to filled`.execute(database.db)

@@ -21,7 +21,7 @@ describe('the clock of a database', () => {
     }
   }
 
-  it('is that of the process while both say about the same, and what an answer takes is no difference', () => {
+  it('is that of the process while both agree, not counting the time of the query', () => {
     const { own, told, clock } = setUp()
     clock.note(own.now() + 4_000, 2)
     clock.note(own.now() - 5_400, 900)
@@ -29,7 +29,7 @@ describe('the clock of a database', () => {
     expect(told).toEqual([])
   })
 
-  it('counts where they differ; that is said once, and again when it is over', () => {
+  it('is used where they differ, which is reported once, and again when it is over', () => {
     const { own, told, clock } = setUp()
     clock.note(own.now() - HOUR, 0)
     expect(clock.now()).toBe(own.now() - HOUR)
@@ -46,7 +46,7 @@ describe('the clock of a database', () => {
 
 const postgres = await findTestPostgres('the clock of a PostgreSQL database')
 describe.skipIf(!postgres.available)('a process whose clock is ahead of PostgreSQL', () => {
-  it('goes by that of the database as soon as it has looked', async () => {
+  it('uses the clock of the database as soon as it has read it', async () => {
     if (!postgres.available) return
     const schema = await postgres.createSchema()
     const told: number[] = []

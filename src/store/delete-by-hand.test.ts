@@ -34,7 +34,7 @@ async function expectDeleted(store: Store): Promise<void> {
 
 const postgres = await findTestPostgres('deleting by hand on PostgreSQL')
 
-describe('what the guide says deletes what is stored of one caller', () => {
+describe('the statements of the guide delete what is stored about one caller', () => {
   it('from SQLite', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'signalbox-delete-'))
     const path = join(folder, 'signalbox.db')

@@ -92,7 +92,7 @@ await describeOnBothEngines('the list of generations', createStore, (name, open)
     afterEach(() => under.dispose())
     const insert = (generations: readonly Generation[]) => store.generations.insertMany(generations.map((generation) => ({ generation })))
 
-    it('holds what matches, each once and in order, under any filter and in pages of any size', async () => {
+    it('contains every match once and in order, with any filter and page size', async () => {
       await fc.assert(
         fc.asyncProperty(drawnGenerations, drawnFilter, fc.integer({ min: 1, max: 12 }), async (all, filter, limit) => {
           while ((await store.retention.expire('generations', NOW + 1_000, 500)).more) continue
@@ -107,7 +107,7 @@ await describeOnBothEngines('the list of generations', createStore, (name, open)
       )
     })
 
-    it('goes on where it was, whatever is written and deleted between two pages', async () => {
+    it('continues at the same place, whatever is written and deleted between two pages', async () => {
       const all = Array.from({ length: 40 }, (_, n) => sampleGeneration(`gen-${100 + n}`, { startedAt: NOW + Math.floor(n / 10) }))
       await insert(all)
       let written = 0
@@ -124,7 +124,7 @@ await describeOnBothEngines('the list of generations', createStore, (name, open)
       )
     })
 
-    it('goes on behind a record that is gone', async () => {
+    it('continues after a record that was deleted', async () => {
       await insert([0, 1, 2].map((n) => sampleGeneration(`gen-${n}`, { startedAt: NOW + 2 - n })))
       const { generations, nextCursor } = await store.generations.list({ to: NOW + 2 }, { limit: 1 })
       expect(generations.map(({ id }) => id)).toEqual(['gen-1'])
@@ -141,7 +141,7 @@ await describeOnBothEngines('the list of generations', createStore, (name, open)
       }
     })
 
-    it('looks at a bounded number of rows for one page, and says with an empty one to go on', async () => {
+    it('reads a bounded number of rows for one page, and returns a cursor with an empty one', async () => {
       await insert(Array.from({ length: 4_500 }, (_, n) => sampleGeneration(`gen-${10_000 + n}`, { startedAt: NOW + n })))
       await insert([sampleGeneration('gen-1', { startedAt: NOW - 1, status: 'failed' })])
       const pages = await walk(store.generations.list, { status: 'failed' }, 100)
@@ -194,7 +194,7 @@ describe('the list of generations in SQLite', () => {
   })
   const insert = (generations: readonly Generation[]) => under.store.generations.insertMany(generations.map((generation) => ({ generation })))
 
-  it('holds the same however little is looked at in one step and for one page', async () => {
+  it('contains the same however few rows are read in one step and for one page', async () => {
     const bounds = fc.record({ scanRows: fc.integer({ min: 1, max: 12 }), stepRows: fc.integer({ min: 1, max: 5 }), pageBytes: some(1, 2_500, 1e6) })
     await fc.assert(
       fc.asyncProperty(drawnGenerations, drawnFilter, fc.integer({ min: 1, max: 12 }), bounds, async (all, filter, limit, drawn) => {
@@ -258,7 +258,7 @@ describe('the list of generations in SQLite', () => {
     return turns
   }
 
-  it('lets others in between the steps of a page, of which there are no more than it takes', async () => {
+  it('yields between the steps of a page, and needs no more steps than necessary', async () => {
     await insert(Array.from({ length: 2_500 }, (_, n) => sampleGeneration(`gen-${n}`, { startedAt: NOW + n })))
     await insert([sampleGeneration('gen-newest', { startedAt: NOW + 9_000, status: 'failed' })])
     // Eight steps.

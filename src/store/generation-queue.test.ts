@@ -3,7 +3,7 @@ import { heldMemory } from '../testing/held-memory.ts'
 import { sampleContent, sampleGeneration } from '../testing/sample-records.ts'
 import { createGenerationQueue, UNPACKED } from './generation-queue.ts'
 
-it('what is settled is held no longer, however much waits behind it', async () => {
+it('a settled record is released, however many wait behind it', async () => {
   const queue = createGenerationQueue(UNPACKED)
   for (let n = 0; n < 3; n++) queue.push({ generation: sampleGeneration(`gen-${n}`), content: { ...sampleContent } }, 0)
   const write = (): WeakRef<object> => {

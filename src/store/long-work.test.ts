@@ -16,7 +16,7 @@ const ROWS = 9_000
  * SQLite works in the thread that asks it, and answers without a turn of the event loop: what takes many steps would otherwise keep records
  * from being written, and other destinations from being served, until its last.
  */
-describe('work on a long queue lets others in between its steps', () => {
+describe('work on a long queue yields between its steps', () => {
   let folder: string
   let store: Store
   let outbox: DurableOutbox
@@ -63,7 +63,7 @@ describe('work on a long queue lets others in between its steps', () => {
     expect(await turnsDuring(work)).toBeGreaterThanOrEqual(4)
   })
 
-  describe('so does what is done with those that died', () => {
+  describe('and so does work on dead letters', () => {
     beforeEach(() => outbox.trim('d', { ...UNBOUNDED, records: 0 }))
 
     it.each([

@@ -63,7 +63,7 @@ describe.each(places)('migrations: $name', ({ open }) => {
     }
   }
 
-  it('are all pending on an empty database, which is left empty by asking', async () => {
+  it('are all pending on an empty database, which the check leaves empty', async () => {
     await withStore(place.options, async (store) => {
       const names = MIGRATIONS.map(({ name }) => name)
       expect(await store.pendingMigrations()).toEqual(names)
@@ -72,7 +72,7 @@ describe.each(places)('migrations: $name', ({ open }) => {
     })
   })
 
-  it.each(MIGRATIONS.map((_, steps) => steps))('go up from the schema after %i steps', async (steps) => {
+  it.each(MIGRATIONS.map((_, steps) => steps))('upgrade from the schema after %i steps', async (steps) => {
     await withStore({ ...place.options, migrations: MIGRATIONS.slice(0, steps) }, (store) => store.migrate())
     await withStore(place.options, async (store) => {
       expect(await store.migrate()).toEqual(MIGRATIONS.slice(steps).map(({ name }) => name))
@@ -82,7 +82,7 @@ describe.each(places)('migrations: $name', ({ open }) => {
     })
   })
 
-  it(verifies('I6', 'P7', 'keep the data, and the version before goes on working on the newer schema'), async () => {
+  it(verifies('I6', 'P7', 'keep the data, and the previous version still works on the newer schema'), async () => {
     await withStore(place.options, async (older) => {
       await older.migrate()
       await older.workspaces.default()
@@ -116,7 +116,7 @@ describe.each(places)('migrations: $name', ({ open }) => {
     })
   })
 
-  it('are named while they take their time', async () => {
+  it('are logged while they take long', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const patient: Migration = { name: '9999-slow', up: async () => void (await vi.advanceTimersByTimeAsync(2_000)) }
     try {
@@ -186,21 +186,21 @@ describe.skipIf(!postgres.available)('a migration on PostgreSQL whose lock someb
     }
   }
 
-  it('lets those pass who wait behind it while a backup reads the table, and says so; later it is applied', () =>
+  it('lets waiting queries pass while a backup reads the table, and says so; later it is applied', () =>
     withHeld('select 1 from workspaces', async (older, migrated, waiting) => {
       await expect.poll(waiting, { timeout: 5_000 }).toBeGreaterThan(0)
       expect(await older.workspaces.list()).toHaveLength(1)
       expect(await migrated).toMatchObject(away)
     }))
 
-  it('does not hold up a start for as long as another process migrates; later it is applied', () =>
+  it('does not delay a start while another process migrates; later it is applied', () =>
     withHeld("select pg_advisory_xact_lock(hashtextextended('signalbox.migrations.' || current_schema(), 0))", async (_, migrated) =>
       expect(await migrated).toMatchObject(away),
     ))
 })
 
 describe.skipIf(!postgres.available)('migrations on PostgreSQL as a role that may only read and write rows', () => {
-  it('are refused with what has to be done, and known beforehand to be', async () => {
+  it('are refused with what has to be done, also by the check beforehand', async () => {
     if (!postgres.available) return
     const schema = await postgres.createSchema()
     const role = `signalbox_rows_${process.pid}`
@@ -241,7 +241,7 @@ describe.skipIf(!postgres.available)('migrations on PostgreSQL as a role that ma
 })
 
 describe.skipIf(!postgres.available)('a PostgreSQL database that is not in UTF-8', () => {
-  it('is refused while it is empty, and goes on with a word about it where it is in use', async () => {
+  it('is refused while it is empty, and accepted with a warning where it is in use', async () => {
     if (!postgres.available) return
     const { url, drop } = await postgres.createDatabase('LATIN1')
     const store = await createStore({ url })

@@ -31,12 +31,12 @@ await describeOnBothEngines('an outbox that cannot read its own content', create
     (await lease(outbox, now)).map(({ generation, content }) => [generation.id, content !== undefined])
   const spent = async () => (await store.spend.activity({ from: 0, to: Date.now() + DAY })).reduce((sum, { usd }) => sum + usd, 0)
 
-  describe(`${name}: a process that runs on after the secret key was changed`, () => {
+  describe(`${name}: a process that continues after the secret key was rotated`, () => {
     beforeEach(async () => {
       await rotateSecrets(store, OLD, NEW)
     })
 
-    it('records every call and its cost, and enters its event without what was said, which it counts and says', async () => {
+    it('records every call and its cost, and enters its event without content, which it counts and reports', async () => {
       const before = await spent()
       const running = withKey(OLD)
       await running.record([sampleEntry('gen-1', ['d1'])])
@@ -47,7 +47,7 @@ await describeOnBothEngines('an outbox that cannot read its own content', create
       expect(await seen(running)).toEqual([['gen-1', false]])
     })
 
-    it('leaves what was sealed by another in the queue for it, and sends the rest', async () => {
+    it('leaves events encrypted by another process in the queue for it, and sends the rest', async () => {
       await withKey(NEW).record([sampleEntry('gen-1', ['d1'])])
       const running = withKey(OLD)
       await running.record([sampleEntry('gen-2', ['d1'])])
@@ -59,7 +59,7 @@ await describeOnBothEngines('an outbox that cannot read its own content', create
   })
 
   describe(`${name}: an event that cannot be read`, () => {
-    it('goes without what was said when its data key was tampered with; the others of its batch go whole', async () => {
+    it('is sent without content when its data key was tampered with; the others of its batch are sent completely', async () => {
       await withKey(OLD).record([sampleEntry('gen-1', ['d1'])])
       await store.rewrapSecrets((envelope) => `${envelope.slice(0, -6)}AAAAAA`)
       const fresh = withKey(OLD)
@@ -71,7 +71,7 @@ await describeOnBothEngines('an outbox that cannot read its own content', create
       expect(problems).toEqual([expect.stringContaining('events go without what was said')])
     })
 
-    it('is dead when its record is no JSON; the others of its batch go', async () => {
+    it('becomes a dead letter when its record is not JSON; the others of its batch are sent', async () => {
       await withKey(OLD).record([sampleEntry('gen-1', ['d1'], { record: '{"id":' }), sampleEntry('gen-2', ['d1'])])
       const fresh = withKey(OLD)
       expect((await lease(fresh)).map(({ generation, content }) => [generation.id, content])).toEqual([['gen-2', sampleContent]])

@@ -72,7 +72,7 @@ describe('the outbox on disk', async () => {
   const path = join(folder, 'signalbox.db')
   afterAll(() => rm(folder, { recursive: true }))
 
-  it('holds no word of a content, keys only sealed, and nothing of what is settled', async () => {
+  it('contains no plain text of content, only encrypted keys, and nothing of settled deliveries', async () => {
     const store = await createStore({ path })
     await store.migrate()
     await store.workspaces.default()
@@ -92,7 +92,7 @@ describe('the outbox on disk', async () => {
     await store.close()
   })
 
-  it('opens content for its own generation only', async () => {
+  it('decrypts content for its own generation only', async () => {
     const store = await createStore({ path })
     const outbox = store.outbox(encryption)
     await outbox.record([sampleEntry('gen-a', ['d1']), sampleEntry('gen-b', ['d1'])])

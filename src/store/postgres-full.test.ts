@@ -22,7 +22,7 @@ describe.skipIf(!postgres.available)('a store whose PostgreSQL has room for fewe
     }
   })
 
-  it('does so behind a pooler that has no room, too', async () => {
+  it('shares them behind a pooler without free connections, too', async () => {
     if (!postgres.available) return
     const schema = await postgres.createSchema()
     const pooler = await startPooler(schema.url, 'a pooler that has no room for more connections', 3)

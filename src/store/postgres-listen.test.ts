@@ -8,7 +8,7 @@ import { expect, it } from 'vitest'
 import { Secret } from '../lib/secret.ts'
 import { listenForChanges } from './postgres-listen.ts'
 
-it('whose certificate file is away for a moment, as where it is renewed, connects when it is there', async () => {
+it('a listener whose certificate file is missing for a moment connects when it is there', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-listen-'))
   let connections = 0
   const server = createServer((socket) => {

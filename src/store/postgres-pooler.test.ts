@@ -19,7 +19,7 @@ afterAll(async () => {
   await schema?.drop()
 })
 
-describe.skipIf(pooler === undefined)('a PostgreSQL behind a pooler, whose connections are everybody’s', () => {
+describe.skipIf(pooler === undefined)('a PostgreSQL behind a pooler with shared connections', () => {
   if (pooler === undefined) return
   const { url } = pooler
   let stores: Awaited<ReturnType<typeof createStore>>[]
@@ -32,7 +32,7 @@ describe.skipIf(pooler === undefined)('a PostgreSQL behind a pooler, whose conne
     for (const store of stores) await store.close()
   })
 
-  it('keeps what several processes write, side by side', async () => {
+  it('keeps what several processes write at the same time', async () => {
     const [one, other] = stores
     const count = 40
     await Promise.all(Array.from({ length: count }, (_, i) => stores[i % 2]!.keys.insert(sampleKey(`h${i}`))))
@@ -40,7 +40,7 @@ describe.skipIf(pooler === undefined)('a PostgreSQL behind a pooler, whose conne
     expect(await one!.version()).toBe(await other!.version())
   })
 
-  it('ends a statement that takes too long, and leaves no limit to whoever has the connection next', async () => {
+  it('ends a statement that takes too long, and leaves no limit on the connection', async () => {
     const { db } = openDatabase({ url, statementLimitMs: 200 })
     try {
       await expect(inTransaction(db, (trx) => sql`select pg_sleep(5)`.execute(trx))).rejects.toMatchObject({ cause: { code: '57014' } })

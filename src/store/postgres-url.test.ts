@@ -8,7 +8,7 @@ it.each([
   ['postgres://box@db/box?sslmode=require', 'postgres://box@db/box?sslmode=verify-full'],
   ['postgres://box@db/box?sslmode=prefer&connect_timeout=3', 'postgres://box@db/box?sslmode=verify-full&connect_timeout=3'],
   ['postgres://box@db/box?sslrootcert=%2Fca.pem&sslmode=verify-ca', 'postgres://box@db/box?sslrootcert=%2Fca.pem&sslmode=verify-full'],
-])('says in the driver’s words, which are not warned of, that certificates are looked at: %s', (url, expected) => {
+])('requests certificate checks in the form without a driver warning: %s', (url, expected) => {
   expect(read(url)).toBe(expected)
 })
 
@@ -19,6 +19,6 @@ it.each([
   'postgres://box@db/box?sslmode=disable',
   'postgres://box@db/box?sslmode=require&uselibpqcompat=true',
   'postgres://box@db/box?application_name=sslmode=require',
-])('leaves what means something else: %s', (url) => {
+])('leaves URLs with another meaning unchanged: %s', (url) => {
   expect(read(url)).toBe(url)
 })

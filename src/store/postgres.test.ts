@@ -40,7 +40,7 @@ describe.skipIf(!postgres.available)('a store whose PostgreSQL', () => {
     expect(await store.version()).toBe(1)
   })
 
-  it('is only read says so when it is asked whether it takes writes, though it answers', async () => {
+  it('is read-only is reported as such when it is asked whether it takes writes, although it answers', async () => {
     await store.migrate()
     await store.proveWritable()
     const readOnly = new URL(schema.url.reveal())
@@ -54,7 +54,7 @@ describe.skipIf(!postgres.available)('a store whose PostgreSQL', () => {
     }
   })
 
-  it('tells who listens of a change at once, its own included, and of one that may have been missed when it is back', async () => {
+  it('notifies listeners of a change at once, including their own, and of possibly missed ones when it is back', async () => {
     await store.migrate()
     const other = await createStore({ url: schema.url, maxConnections: 1 })
     const elsewhere = await postgres.createSchema()
@@ -83,7 +83,7 @@ describe.skipIf(!postgres.available)('a store whose PostgreSQL', () => {
     }
   })
 
-  it('tells no more, because the network has forgotten the connection, is connected to anew', async () => {
+  it('sends no notifications because the network has dropped the connection is reconnected', async () => {
     await store.migrate()
     const other = await createStore({ url: schema.url, maxConnections: 1 })
     let heard = 0
@@ -101,7 +101,7 @@ describe.skipIf(!postgres.available)('a store whose PostgreSQL', () => {
     }
   })
 
-  it('stands behind a network that has forgotten all connections is asked over new ones as soon as one question went unanswered', async () => {
+  it('has lost all connections to the network is queried over new ones as soon as one query got no answer', async () => {
     await store.close()
     store = await createStore({ url: network.url, maxConnections: 4 })
     await store.migrate()
@@ -134,7 +134,7 @@ describe.skipIf(!postgres.available)('a store whose PostgreSQL', () => {
     expect(await store.keys.list()).toHaveLength(1)
   })
 
-  it('forgets connections costs transactions one begin, and no statement each', async () => {
+  it('loses connections costs transactions one begin, and no extra statement each', async () => {
     await store.migrate()
     await store.workspaces.default()
     // As many connections as come to be used at once.
@@ -181,7 +181,7 @@ describe.skipIf(!postgres.available)('a store whose PostgreSQL', () => {
     }
   })
 
-  it('is no longer the first is asked over new connections by who only reads, as the one that is may know of other changes', async () => {
+  it('is no longer the primary is queried over new connections by readers, because the new primary may have other changes', async () => {
     await store.migrate()
     const { db } = openDatabase({ url: schema.url, maxConnections: 2 })
     const clock = { monotonic: () => performance.now(), note: () => undefined }
@@ -200,7 +200,7 @@ describe.skipIf(!postgres.available)('a store whose PostgreSQL', () => {
     }
   })
 
-  it('is no longer the first is listened to over a new connection, and looked at then', async () => {
+  it('is no longer the primary is listened to over a new connection, and then read again', async () => {
     const url = new URL(schema.url.reveal())
     url.searchParams.set('options', `${url.searchParams.get('options')} -c default_transaction_read_only=on`)
     let told = 0
@@ -209,7 +209,7 @@ describe.skipIf(!postgres.available)('a store whose PostgreSQL', () => {
     await listening.close()
   })
 
-  it('has a stricter isolation as its default fails nobody who changes something at the same time', async () => {
+  it('has a stricter isolation as its default fails no concurrent changes', async () => {
     await store.migrate()
     await store.workspaces.default()
     const url = new URL(schema.url.reveal())
@@ -223,7 +223,7 @@ describe.skipIf(!postgres.available)('a store whose PostgreSQL', () => {
     }
   })
 
-  it('keeps a table locked is left with nobody who waits for what is asked again and again', async () => {
+  it('keeps a table locked collects no waiting queries that are repeated', async () => {
     await store.migrate()
     const { db } = openDatabase({ url: schema.url, maxConnections: 1 })
     try {
@@ -279,7 +279,7 @@ describe.skipIf(!postgres.available)('a store whose PostgreSQL', () => {
   })
 
   it.each(['postgres://box@/box?host=%2Fnowhere&port=7', 'postgres:///box?host=%2Fnowhere&port=7', 'postgres://box@%2Fnowhere:7/box'])(
-    'stands behind a socket is looked for there: %s',
+    'is behind a Unix socket is found there: %s',
     async (url) => {
       const behind = await createStore({ url: new Secret(url) })
       try {
@@ -309,7 +309,7 @@ describe.skipIf(!postgres.available)('a store whose PostgreSQL', () => {
     expect(inspect(error, { depth: 10, showHidden: true })).not.toContain('canary-text')
   })
 
-  it('takes bytes and answers nothing does not hold up the end of a process', async () => {
+  it('accepts bytes and never answers does not delay the end of a process', async () => {
     await store.migrate()
     const told = Promise.withResolvers<void>()
     const watch = store.watch(() => told.resolve())

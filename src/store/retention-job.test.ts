@@ -85,7 +85,7 @@ describe('a round', () => {
     expect(left.spend).toBe(100)
   })
 
-  it('leaves the work to the process that does it already', async () => {
+  it('does nothing if another process does the work already', async () => {
     taken = true
     left = { generations: 5 }
     expect(await open().run()).toBeUndefined()
@@ -93,7 +93,7 @@ describe('a round', () => {
     expect(left.generations).toBe(5)
   })
 
-  it('ends after its time and says that there is more', async () => {
+  it('ends after its time limit and says that there is more', async () => {
     left = { generations: 1_000_000 }
     const slow: RetentionStore = {
       ...store,
@@ -108,10 +108,10 @@ describe('a round', () => {
   })
 })
 
-describe('a process whose work it is not', () => {
+describe('a process without the role for retention', () => {
   const standIn = () => open({ standIn: true })
 
-  it('does it where nobody else does, as often as the operator wants', async () => {
+  it('does it if no other process does, as often as configured', async () => {
     left = { generations: 5 }
     expect(await standIn().run()).toMatchObject({ deleted: { generations: 5 } })
     now += 0.25 * HOUR
@@ -120,7 +120,7 @@ describe('a process whose work it is not', () => {
     expect(await standIn().run()).toBeDefined()
   })
 
-  it('leaves it to those whose work it is while they do it', async () => {
+  it('does nothing while a process with the role does it', async () => {
     await open().run()
     now += 2.5 * HOUR
     expect(await standIn().run()).toBeUndefined()
@@ -132,21 +132,21 @@ describe('a process whose work it is not', () => {
     expect(await standIn().run()).toBeUndefined()
   })
 
-  it('believes no clock that ran ahead', async () => {
+  it('ignores timestamps of a clock that ran ahead', async () => {
     now += 24 * HOUR
     await open().run()
     now -= 24 * HOUR
     expect(await standIn().run()).toBeDefined()
   })
 
-  it('takes nonsense for nobody', async () => {
+  it('treats an invalid timestamp as no run', async () => {
     facts.set('retention', 'soon')
     expect(await standIn().run()).toBeDefined()
   })
 })
 
-describe('by the clock', () => {
-  it('comes after a minute or so and then every hour, each process at its own moment', async () => {
+describe('the schedule', () => {
+  it('runs after about a minute and then every hour, each process at its own time', async () => {
     vi.useFakeTimers()
     open({ random: () => 0 }).start()
     await vi.advanceTimersByTimeAsync(44_000)
@@ -157,7 +157,7 @@ describe('by the clock', () => {
     expect(reports).toHaveLength(2)
   })
 
-  it('goes on after a failure', async () => {
+  it('continues after a failure', async () => {
     vi.useFakeTimers()
     let fail = true
     const flaky: RetentionStore = { ...store, exclusively: (work) => (fail ? Promise.reject(new Error('away')) : store.exclusively(work)) }

@@ -39,7 +39,7 @@ const OWNERS: { readonly [table: string]: Retained | 'dead_letters' | { readonly
   workspaces: { bound: 'as many as people make' },
 }
 
-it(verifies('P4', 'every table has somebody who keeps it within bounds'), async () => {
+it(verifies('P4', 'every table is kept within bounds by retention or its owner'), async () => {
   const schema = await readFile(new URL('schema.sqlite.sql', import.meta.url), 'utf8')
   const tables = [...schema.matchAll(/^create table "(\w+)"/gim)].map(([, name = '']) => name)
   expect(tables.toSorted(), 'name the owner of a new table above; one that grows with calls needs a retention').toEqual(
@@ -85,7 +85,7 @@ describe.each(['sqlite', 'postgres'] as const)('retention on %s', (engine) => {
     return deleted
   }
 
-  it(verifies('P2', 'P3', 'takes content before its record, a batch at a time, and not what is younger'), async () => {
+  it(verifies('P2', 'P3', 'deletes content before its record, a batch at a time, and nothing younger'), async () => {
     await record([10 * DAY, 9 * DAY, 8 * DAY, 2 * DAY, 0])
     expect(await store.retention.expire('content', NOW - 5 * DAY, 2)).toEqual({ deleted: 2, more: true })
     expect(await drain('content', NOW - 5 * DAY, 2)).toBe(1)
@@ -97,7 +97,7 @@ describe.each(['sqlite', 'postgres'] as const)('retention on %s', (engine) => {
     expect(await store.generations.content('gen-0')).toEqual(sampleContent)
   })
 
-  it('goes on behind records without content and records of the same moment', async () => {
+  it('continues after records without content and records of the same millisecond', async () => {
     await store.generations.insertMany(
       Array.from({ length: 7 }, (_, i) => ({
         generation: sampleGeneration(`gen-${i}`, { startedAt: NOW - 10 * DAY }),
@@ -108,7 +108,7 @@ describe.each(['sqlite', 'postgres'] as const)('retention on %s', (engine) => {
     expect(await drain('content', NOW, 2)).toBe(5)
   })
 
-  it('takes content of records that came late: by hours with the next round, by days with the first of the next day', async () => {
+  it('deletes content of records that came late: by hours in the next round, by days in the first round of the next day', async () => {
     const HOUR = 3_600_000
     await record([10 * HOUR])
     expect(await drain('content', NOW - HOUR, 2)).toBe(1)
@@ -120,7 +120,7 @@ describe.each(['sqlite', 'postgres'] as const)('retention on %s', (engine) => {
     expect(await store.generations.content(`gen-${5 * DAY}`)).toBeUndefined()
   })
 
-  it('goes on taking content after a clock that ran ahead was put right', async () => {
+  it('continues to delete content after a clock that ran ahead was corrected', async () => {
     await record([10 * DAY, 0])
     // Set a month ahead for a while: everything looks old.
     expect(await drain('content', NOW + 20 * DAY, 2)).toBe(2)
@@ -133,13 +133,13 @@ describe.each(['sqlite', 'postgres'] as const)('retention on %s', (engine) => {
     expect(await drain('content', NOW - 4 * DAY + 3_600_000, 2)).toBe(1)
   })
 
-  it('takes records whose deliveries are over, and leaves those that wait', async () => {
+  it('deletes records whose deliveries are settled, and leaves those with waiting ones', async () => {
     await record([20 * DAY, 10 * DAY, DAY])
     expect(await drain('generations', NOW - 5 * DAY, 1)).toBe(2)
     expect(await store.generations.get(`gen-${DAY}`)).toBeDefined()
   })
 
-  it('looks at no more than a batch of them at a time, however many wait, and from the beginning with each round', async () => {
+  it('reads at most one batch of them at a time, however many wait, and starts over with each round', async () => {
     const outbox = store.outbox(createEncryption({ current: Buffer.alloc(32, 1) }))
     await store.destinations.insert(sampleDestination('d1'), 5)
     const entry = (age: number, to: readonly string[]) => {
@@ -161,13 +161,13 @@ describe.each(['sqlite', 'postgres'] as const)('retention on %s', (engine) => {
     expect(await drain('generations', NOW - DAY, 2)).toBe(4)
   })
 
-  it('takes days of activity and keeps the report of the others', async () => {
+  it('deletes old days of activity and keeps the report of the others', async () => {
     await record([100 * DAY, 50 * DAY, DAY], false)
     expect(await drain('activity', NOW - 60 * DAY, 10)).toBe(1)
     expect(await store.spend.activity({ from: 0, to: NOW + DAY })).toHaveLength(2)
   })
 
-  it('takes money of periods that are over; what runs and what was ever spent stays', async () => {
+  it('deletes spending of finished periods, and keeps current periods and the total', async () => {
     await record([100 * DAY, 0], false)
     const before = await store.spend.of(`key:${KEY}`, NOW)
     expect(before.usd.lifetime).toBeGreaterThan(before.usd.daily)
@@ -177,7 +177,7 @@ describe.each(['sqlite', 'postgres'] as const)('retention on %s', (engine) => {
     expect(await drain('spend', NOW - 32 * DAY, 4)).toBe(0)
   })
 
-  it('takes what is left of deleted destinations, and figures written after their end', async () => {
+  it('deletes the rest of deleted destinations, and figures written after their deletion', async () => {
     const outbox = store.outbox(createEncryption({ current: Buffer.alloc(32, 1) }))
     const destination = (id: string) => ({
       id,
@@ -207,7 +207,7 @@ describe.each(['sqlite', 'postgres'] as const)('retention on %s', (engine) => {
     expect((await store.destinations.list({})).total).toBe(1)
   })
 
-  it('is the work of one process at a time', async () => {
+  it('runs in one process at a time', async () => {
     if (schema === undefined) return
     const other = await createStore({ url: schema.url, maxConnections: 1, clock })
     try {

@@ -38,7 +38,7 @@ describe.skipIf(!postgres.available)('a rotation of the secret key', () => {
   const rotate = (): Promise<number> => store.rewrapSecrets((envelope) => envelope.replace('.old.', '.new.'))
   const untilWaiting = (sessions: number) => expect.poll(() => schema.waiting()).toBe(sessions)
 
-  it('lets nobody write with the old key from the moment it has begun', async () => {
+  it('refuses writes with the old key from its beginning', async () => {
     await saveKey('before')
     let rotating: Promise<number> | undefined
     let saving: Promise<unknown> | undefined
@@ -55,7 +55,7 @@ describe.skipIf(!postgres.available)('a rotation of the secret key', () => {
     expect(await store.foreignSecrets('new')).toBe(0)
   })
 
-  it('waits for who has begun to write with the old key, and changes what he wrote', async () => {
+  it('waits for a running write with the old key, and re-encrypts it', async () => {
     let rotating: Promise<number> | undefined
     await saveKey('beside', () => {
       rotating = rotate()

@@ -8,7 +8,7 @@ import { createSpendStore } from './spend.ts'
 
 await describeOnBothEngines('the spend contract', createStore, describeSpendContract)
 
-it('reports all activity or says what to ask for instead: half a report adds up to nothing', async () => {
+it('the activity report is complete or refused with what to request instead', async () => {
   let path = ''
   const { store, dispose } = await openInFile((file) => createStore({ path: (path = file) }))
   await store.migrate()

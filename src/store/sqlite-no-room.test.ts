@@ -26,7 +26,7 @@ const SCRIPT = `
   console.log(JSON.stringify([without, await store.ping().then(() => 'answers')]))
   process.exit()`
 
-it.runIf(process.platform === 'linux')('a journal that finds no room for its file is no fault of the file, and passes', async () => {
+it.runIf(process.platform === 'linux')('a journal without disk space is not reported as a damaged file, and recovers', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'no-room-'))
   try {
     const path = join(folder, 'signalbox.db')
@@ -57,7 +57,7 @@ const FULL = `
   process.exit()`
 
 it.runIf(process.platform === 'linux')(
-  'a disk that is full answers and is found to be, by whoever asks for room; one that has room keeps nothing of it',
+  'a full disk still answers reads and fails the check for space; a disk with space keeps no probe data',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'no-room-'))
     try {

@@ -88,7 +88,7 @@ describe('the SQLite file', () => {
     }
   })
 
-  it('writes nothing beside itself: copies for taking back are kept in memory', async () => {
+  it('writes no temporary files: rollback copies are kept in memory', async () => {
     const database = openDatabase({ path })
     try {
       expect((await sql.raw<{ temp_store: number }>('pragma temp_store').execute(database.db)).rows).toEqual([{ temp_store: 2 }])
@@ -108,7 +108,7 @@ describe('the SQLite file', () => {
       },
       reason: 'another file was put in the place of',
     },
-  ])('takes and tells nothing once it is $what, as nobody would see that again, until it is back', async ({ happens, reason }) => {
+  ])('refuses reads and writes once it is $what, until it is back, because they would be lost', async ({ happens, reason }) => {
     const store = await openStore()
     await store.migrate()
     await store.workspaces.default()
@@ -161,7 +161,7 @@ describe('the SQLite file', () => {
     expect(await store.keys.list()).toHaveLength(1)
   })
 
-  it('is opened and read without a word written to it, also while another process writes', async () => {
+  it('is opened and read without writing to it, also while another process writes', async () => {
     const first = await openStore()
     await first.migrate()
     await first.workspaces.default()
@@ -206,7 +206,7 @@ describe('the SQLite file', () => {
       // The closest a test gets to a full disk: the file may not grow, and SQLite ends the transaction by itself.
       { fault: 'full', set: () => `max_page_count = ${Number(pragma('page_count'))}`, undo: 'max_page_count = 1000000' },
       { fault: 'read-only', set: () => 'query_only = 1', undo: 'query_only = 0' },
-    ])('because it is $fault says to try again, keeps nothing of the batch, and goes on when it can', async ({ set, undo }) => {
+    ])('because it is $fault asks to try again, keeps nothing of the batch, and recovers', async ({ set, undo }) => {
       const limited = await openLimited()
       await limited.set(set())
       await expect(limited.generations.insertMany(batch)).rejects.toMatchObject({ errorType: 'provider_overloaded' })
@@ -218,7 +218,7 @@ describe('the SQLite file', () => {
     })
   })
 
-  it('gives the space of pruned records back to the disk', async () => {
+  it('returns the space of deleted records to the disk', async () => {
     const store = await openStore()
     await store.migrate()
     const filler = 'x'.repeat(20_000)

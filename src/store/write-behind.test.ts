@@ -73,7 +73,7 @@ describe('the generation sink', () => {
       expect(sink.stats()).toMatchObject({ waiting: 0, waitingBytes: 0, recorded: 3, written: 3, batches: 1, oldestAgeMs: 0 })
     })
 
-    it('until a call ends after 30 ms where calls are few: a timer would write in the middle of the next', async () => {
+    it('until a call ends after 30 ms where calls are few, because a timer would write during the next call', async () => {
       const sink = createSink()
       record(sink, 1)
       await vi.advanceTimersByTimeAsync(29)
@@ -86,7 +86,7 @@ describe('the generation sink', () => {
       expect(sizes()).toEqual([3])
     })
 
-    it('for 50 ms where calls are many: there is no moment without one', async () => {
+    it('for 50 ms where calls are many, because there is no idle moment', async () => {
       const sink = createSink()
       record(sink, 16)
       await vi.advanceTimersByTimeAsync(40)
@@ -97,7 +97,7 @@ describe('the generation sink', () => {
       expect(sizes()).toEqual([17])
     })
 
-    it('until 200 are there', async () => {
+    it('until there are 200 records', async () => {
       const sink = createSink()
       record(sink, 500)
       await vi.advanceTimersByTimeAsync(0)
@@ -106,7 +106,7 @@ describe('the generation sink', () => {
       expect(store.mostRunning()).toBe(1)
     })
 
-    it('until they are large', async () => {
+    it('until the records are large', async () => {
       const sink = createSink({ limits: { batchBytes: 50_000 }, keepsContent: () => true })
       const large = { ...sampleContent, instructions: 'x'.repeat(20_000) }
       for (let i = 0; i < 6; i++) sink.record({ ...finished(`gen-${i}`), content: large })
@@ -115,7 +115,7 @@ describe('the generation sink', () => {
     })
   })
 
-  it('says how many wait behind a batch', async () => {
+  it('reports how many wait behind a batch', async () => {
     const behind: number[] = []
     const insertMany = (_batch: readonly RecordedGeneration[], waiting: number) => Promise.resolve(void behind.push(waiting))
     const sink = createSink({ store: { generations: { insertMany } }, limits: { batchRecords: 2 } })
@@ -132,7 +132,7 @@ describe('the generation sink', () => {
     expect(store.batches[0]?.map(({ content }) => content)).toEqual([undefined, sampleContent])
   })
 
-  it('finds what is not written yet, for its workspace, until it is written', async () => {
+  it('finds records that are not yet written, for their workspace, until they are', async () => {
     let finish: () => void = () => undefined
     store.next(() => new Promise((resolve) => (finish = resolve)))
     const sink = createSink()
@@ -192,7 +192,7 @@ describe('the generation sink', () => {
       for (let i = 0; i < count; i++) sink.record({ ...finished(`gen-${i}`), content: { ...sampleContent, instructions: 'x'.repeat(100_000) } })
     }
     it(
-      verifies('I1', 'holds no more bytes than it may, however large the records: the oldest go without what was said, and all are written'),
+      verifies('I1', 'obeys its bound of bytes, however large the records: the oldest are written without content, and all are written'),
       async () => {
         store.next(hangs)
         const sink = createSink({ keepsContent: () => true, limits: { maxBytes: 1_000_000, insertLimitMs: 1_000, batchRecords: 1 } })
@@ -211,7 +211,7 @@ describe('the generation sink', () => {
       },
     )
 
-    it('drops records where leaving out what was said is not enough', async () => {
+    it('drops records where leaving out content is not enough', async () => {
       store.next(hangs)
       const sink = createSink({ keepsContent: () => true, limits: { maxBytes: 20_000, insertLimitMs: 1_000 } })
       tell(sink, 100)
@@ -221,14 +221,14 @@ describe('the generation sink', () => {
       expect(sink.stats()).toMatchObject({ waiting: 0, waitingBytes: 0 })
     })
 
-    it(verifies('P3', 'forgets content nobody keeps, so that prompts do not fill the memory'), () => {
+    it(verifies('P3', 'drops content that is not to be stored, so that prompts do not fill the memory'), () => {
       const sink = createSink()
       for (let i = 0; i < 10; i++) sink.record({ ...finished(`gen-${i}`), content: { ...sampleContent, instructions: 'x'.repeat(1_000_000) } })
       expect(sink.stats().waitingBytes).toBeLessThan(100_000)
       return sink.close()
     })
 
-    it(verifies('I1', 'leaves an insert that hangs behind after its limit and repeats it'), async () => {
+    it(verifies('I1', 'abandons an insert that hangs after its limit and repeats it'), async () => {
       store.next(hangs)
       const sink = createSink()
       record(sink, 2)
@@ -340,7 +340,7 @@ describe('the generation sink', () => {
       expect(store.stored.has('late')).toBe(false)
     })
 
-    it('leaves an insert that hangs for one that may go another way, and loses nothing', async () => {
+    it('replaces an insert that hangs by one over another connection, and loses nothing', async () => {
       store.next(hangs)
       const sink = createSink()
       record(sink, 3)

@@ -33,7 +33,7 @@ it('finds no delay in a loop that keeps up', () => {
   expect(seen.at(-1)).toEqual({ delayMs: 0, memoryShare: 0.5 })
 })
 
-it('passes over one long turn and sees a loop that stays late', () => {
+it('ignores one long turn of the event loop and detects a loop that stays late', () => {
   start()
   turn(100)
   turn(400)
@@ -52,7 +52,7 @@ it('looks at memory now and then', () => {
   expect(seen.at(-1)!.memoryShare).toBe(0.03)
 })
 
-it('knows the memory of this process', () => {
+it('measures the memory of this process', () => {
   stop = startLoadProbe({ clock, onLoad: (load) => seen.push(load) })
   turn(100)
   expect(seen[0]!.memoryShare).toBeGreaterThan(0)
@@ -81,7 +81,7 @@ it('says how much is left until a share is reached, of the heap or of the part o
   expect(memoryLeftOf({ ...use, resident: 950 * MB }, 1, 0.9)).toBe(-50 * MB)
 })
 
-it('knows the memory of this process among others', () => {
+it('measures the memory of this process among others', () => {
   stop = startLoadProbe({ clock, onLoad: (load) => seen.push(load), processes: 2 })
   turn(100)
   expect(seen[0]!.memoryShare).toBeGreaterThan(0)
@@ -97,7 +97,7 @@ it('knows the bound of the heap that an operator has chosen, to which V8 adds wh
   expect(createMemoryLook(1)().heapLimit).toBe(getHeapStatistics().heap_size_limit)
 })
 
-it('goes by the heap, and by what it read last, where the system does not say how much memory the process has', () => {
+it('uses the heap, and the last reading, where the system does not state the memory of the process', () => {
   const rss = vi.spyOn(process.memoryUsage, 'rss').mockImplementation(() => {
     throw Object.assign(new Error('EMFILE: too many open files, uv_resident_set_memory'), { code: 'EMFILE' })
   })

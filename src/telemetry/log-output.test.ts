@@ -35,8 +35,8 @@ function read(): string {
 const MODULE = JSON.stringify(join(import.meta.dirname, 'log-output.ts'))
 const LINE = `${'x'.repeat(99)}\n`
 
-describe('a log that nobody reads', () => {
-  it('holds nobody up: lines wait until its reader goes on, none torn and none missing', async () => {
+describe('a log without a reader', () => {
+  it('does not block: lines wait until its reader continues, none torn and none missing', async () => {
     const output = logOutput(pipe)
     const began = performance.now()
     for (let i = 0; i < 2_000; i++) output.write(LINE)
@@ -76,7 +76,7 @@ describe('a log that nobody reads', () => {
   })
 })
 
-it('does not fail when the disk is full, and keeps trying', () => {
+it('a log does not fail when the disk is full, and keeps trying', () => {
   const full = openSync('/dev/full', 'w')
   // In a process of its own: lines that still wait when the file is closed would be written to whatever gets the same descriptor next, such as a socket.
   const program = `const { logOutput } = await import(${MODULE})

@@ -16,7 +16,7 @@ wait_sum 0.5
 wait_count 2
 `
 
-it('keeps families together and says whose each sample is', () => {
+it('keeps families together and labels each sample with its process', () => {
   const merged = mergeMetrics([
     { worker: '1', text: ONE },
     { worker: '2', text: ONE.replace(' 3', ' 4') },
@@ -40,7 +40,7 @@ wait_count{worker="2"} 2
 `)
 })
 
-it('loses no figure of ours', async () => {
+it('loses no metric of the gateway', async () => {
   const metrics = createMetrics()
   metrics.gauge('gateway_test', 'A figure.', () => 7)
   const text = await metrics.text()
@@ -53,7 +53,7 @@ it('loses no figure of ours', async () => {
   expect(merged).toContain('gateway_test{worker="2"} 7')
 })
 
-it('takes a figure that only one process has', () => {
+it('includes a metric that only one process has', () => {
   expect(
     mergeMetrics([
       { worker: '1', text: 'a 1\n' },

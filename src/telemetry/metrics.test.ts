@@ -45,7 +45,7 @@ describe('createMetrics', () => {
       for (const provider of ['acme', 'none']) expect(text).toContain(`${name}_count{provider="${provider}"} 1`)
   })
 
-  it('counts providers that were passed over, by the limit that was used up', async () => {
+  it('counts providers that were skipped, by the limit that was used up', async () => {
     const metrics = createMetrics()
     metrics.passedOver('acme', 'requests')
     metrics.passedOver('acme', 'requests')
@@ -94,7 +94,7 @@ describe('createMetrics', () => {
     expect(series.map((line) => Number(line.split(' ')[1])).reduce((a, b) => a + b)).toBe(2_002)
   })
 
-  it('counts what has no room for a model of its own with those of its provider', async () => {
+  it('counts models beyond the bound together with others of their provider', async () => {
     const metrics = createMetrics()
     const errors = Array.from({ length: 20 }, (_, i) => `e${i}`)
     for (let i = 0; i < 400; i++) for (const errorType of errors) metrics.finished(generation({ model: `acme/m${i}`, status: 'failed', errorType }))
@@ -122,7 +122,7 @@ describe('createMetrics', () => {
     expect(text).toContain('gateway_call_duration_seconds_count{provider="acme"} 3')
   })
 
-  it('stays scrapable twice without doubling', async () => {
+  it('can be scraped twice without doubling', async () => {
     const metrics = createMetrics()
     metrics.finished(generation({}))
     await metrics.text()

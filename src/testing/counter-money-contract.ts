@@ -62,7 +62,7 @@ export function describeMoney(at: () => CounterStage): void {
       expect(await reserve([daily(1)], 0.5, { leastUsd: 0.1 })).toMatchObject({ ok: false, reason: 'budget' })
     })
 
-    it('admits nothing on a spent budget, not even what is free, unless it costs the subject nothing at all', async () => {
+    it('admits nothing on a spent budget, not even free models, unless it costs the subject nothing at all', async () => {
       await reserve([daily(1)], 1, { id: 'call' })
       await settle('call', 1)
       expect((await reserve([daily(1)], 0)).ok).toBe(false)
@@ -143,7 +143,7 @@ export function describeMoney(at: () => CounterStage): void {
       expect(await spend(0.75, NOON + DAY + 1)).toBe(true)
     })
 
-    it('asks the store when it knows nothing of the day any more', async () => {
+    it('asks the store when it has no figures of the day any more', async () => {
       for (const days of [0, 1, 2]) await spend(0.1, NOON + days * DAY)
       at().store.spent = { ...NOTHING_SPENT, daily: 0.9 }
       expect(await spend(0.2, NOON + 1)).toBe(false)
@@ -156,7 +156,7 @@ export function describeMoney(at: () => CounterStage): void {
       expect(await spend(0.2, NOON)).toBe(false)
     })
 
-    it('holds nobody up for the time it was wrong by', async () => {
+    it('delays no call by the time it was wrong', async () => {
       const rated = [charge({ rates: [{ name: 'requests', limit: 2, cost: 1 }] })]
       expect((await reserve(rated, undefined, { now: NOON + DAY })).ok).toBe(true)
       expect((await reserve(rated, undefined, { now: NOON })).ok).toBe(true)
@@ -182,14 +182,14 @@ export function describeMoney(at: () => CounterStage): void {
       expect(await reserve([{ ...daily(1), revision: 3 }], 0.3)).toMatchObject({ ok: false, availableUsd: 0.2 })
     })
 
-    it('is read again for limits changed by a clock that is behind that of the change before', async () => {
+    it('is read again for limits changed by a process with an earlier clock', async () => {
       await reserve([{ ...daily(1), revision: 5 }], 0, { id: 'before' })
       await settle('before', 0)
       at().store.spent = { ...NOTHING_SPENT, daily: 0.8 }
       expect(await reserve([{ ...daily(1), revision: 3 }], 0.3)).toMatchObject({ ok: false, availableUsd: 0.2 })
     })
 
-    it('counts as nothing while the store is away, or stops everybody: as configured', async () => {
+    it('counts as nothing while the store is down, or stops every call, as configured', async () => {
       at().store.fails = true
       expect((await reserve([daily(1)], 1)).ok).toBe(true)
       await at().dispose()

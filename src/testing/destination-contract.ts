@@ -114,7 +114,7 @@ export function testDestination<Settings>(destination: Destination<Settings>, co
         await expect(requests.map(showRequest).join('\n\n')).toMatchFileSnapshot(`./__golden__/${destination.type}.${name}.http`)
       })
 
-      it('hold no word of prompt or answer in privacy mode', async () => {
+      it('hold no text of prompt or answer in privacy mode', async () => {
         const records = [fullGeneration(), failedGeneration(), embeddingGeneration()].map((sample) => record(sample, true, ALL))
         for (const request of await encode(records)) expect(allText(request)).not.toContain(CANARY)
       })
@@ -141,7 +141,7 @@ export function testDestination<Settings>(destination: Destination<Settings>, co
         }
       })
 
-      it('hold no such half out of JSON inside a text either', async () => {
+      it('hold no such half from JSON inside a text either', async () => {
         const { generation } = minimalGeneration()
         const call = { type: 'function_call' as const, call_id: 'c', name: 'look', arguments: '{"where":"cut \\ud83d","\\udc00":1}' }
         const content = { input: [call], output: [call] }
@@ -176,7 +176,7 @@ export function testDestination<Settings>(destination: Destination<Settings>, co
         }
       })
 
-      it('are the same bytes when made again', async () => {
+      it('are the same bytes when encoded again', async () => {
         const samples = [fullGeneration(), minimalGeneration(), failedGeneration()]
         const once = await encode(samples.map((sample) => record(sample)))
         const again = await encode(samples.map((sample) => record(structuredClone(sample))))

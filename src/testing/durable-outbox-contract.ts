@@ -94,7 +94,7 @@ export function describeDurableOutboxContract(name: string, open: (clock: Clock)
       expect(await outbox.status('d1')).toMatchObject({ dead: 0 })
     })
 
-    it('gives up with the sweep what has waited for longer than any destination takes, whether anybody sends it or not', async () => {
+    it('the sweep gives up deliveries that waited for longer than any destination accepts, even if nothing sends', async () => {
       await add('d1', { enabled: false })
       await outbox.record(['gen-1', 'gen-2', 'gen-3'].map((id) => sampleEntry(id, ['d1'])))
       clock.advance(6 * DAY_MS)
@@ -147,7 +147,7 @@ export function describeDurableOutboxContract(name: string, open: (clock: Clock)
       expect(order).toEqual(['gen-3', 'gen-1', 'gen-2'])
     })
 
-    it('makes due with the sweep what a clock that has been set back put far ahead, and nothing that only waits', async () => {
+    it('the sweep makes due what a clock that was set back put far ahead, and nothing that only waits', async () => {
       await add('d1')
       await add('d2')
       await outbox.record(['gen-1', 'gen-2', 'gen-3'].map((id) => sampleEntry(id, ['d1'])))

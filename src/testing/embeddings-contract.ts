@@ -76,7 +76,7 @@ export function describeEmbeddingsContract(dialect: Dialect, voice: EmbeddingsVo
       }
     })
 
-    it('want JSON in one piece', () => {
+    it('ask for JSON in one piece', () => {
       expect(dialect.encodeRequest(asking({}, 'a'), target).headers).toMatchObject({ accept: 'application/json' })
     })
 
@@ -85,7 +85,7 @@ export function describeEmbeddingsContract(dialect: Dialect, voice: EmbeddingsVo
       expect(voice.dimensionsOf(encode(asking({}, 'a')))).toBeUndefined()
     })
 
-    it('tell nothing of what steers the gateway', () => {
+    it('contain no fields that control the gateway', () => {
       const steering = { provider: { order: ['acme'] }, session_id: 's-1', trace: { trace_name: 't-1' }, metadata: { team: 'm-1' }, debug: {} }
       const { body } = dialect.encodeRequest(asking(steering, 'a'), target)
       expect(body).not.toMatch(/s-1|t-1|m-1|order|modalities|debug/)
@@ -122,12 +122,12 @@ export function describeEmbeddingsContract(dialect: Dialect, voice: EmbeddingsVo
       ['nothing in its place', [...before, null]],
       ['numbers that are none', [...before, [null]]],
     ]
-    it.each(wrong)('with %s are none: nobody could tell which input went without', (_, some) => {
+    it.each(wrong)('with %s are refused, because it is unclear which input has none', (_, some) => {
       expect(failing(() => answered(some))).toMatchObject({ errorType: 'provider_unavailable', details: { source: 'provider' } })
     })
 
     it.each(['', 'null', '[]', '{}', '<html>', '{"data":7}', '{"embeddings":{}}'])(
-      'that are none at all are the fault of the provider: %s',
+      'that are malformed are reported as a failure of the provider: %s',
       (text) => {
         expect(failing(() => decode(text))).toMatchObject({ errorType: 'provider_unavailable', details: { source: 'provider' } })
       },

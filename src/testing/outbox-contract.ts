@@ -86,7 +86,7 @@ export function describeOutboxContract(name: string, open: (clock: Clock) => Pro
       expect(await lease()).toEqual([])
     })
 
-    it('gives a lease that ended to whoever asks next, and ignores what the first owner says of it', async () => {
+    it('gives a lease that ended to the next process, and ignores the first owner’s result', async () => {
       await record(1)
       const first = await lease()
       expect(await lease('d1', { owner: 'worker-2' })).toEqual([])
@@ -246,7 +246,7 @@ export function describeOutboxContract(name: string, open: (clock: Clock) => Pro
       expect((await outbox.deadLetters('d1', { offset: 0, limit: 1 })).letters[0]).toMatchObject({ generationId: 'gen-0', reason: 'overflow' })
     })
 
-    it('shows the newest report of how it goes', async () => {
+    it('shows the newest health report', async () => {
       await outbox.report('d1', { breaker: 'open', until: 5, lastError: 'refused' })
       await outbox.report('d1', { breaker: 'closed', lastSuccessAt: 9 })
       expect((await outbox.status('d1')).health).toEqual({ breaker: 'closed', lastSuccessAt: 9 })

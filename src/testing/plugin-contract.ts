@@ -47,14 +47,14 @@ export function describePluginContract<S>({ plugin, accepts, refuses, untouched,
       expect(read.error?.issues[0]?.path.length ?? 0).toBeGreaterThan(0)
     })
 
-    it.each(untouched.map((one, n) => [n + 1, one] as const))('leaves alone what needs nothing (%i)', async (_n, one) => {
+    it.each(untouched.map((one, n) => [n + 1, one] as const))('does not change requests that need nothing (%i)', async (_n, one) => {
       const { changed, events, reported } = await run(plugin, one)
       expect(changed).toBeUndefined()
       expect(events).toEqual(one.answer ?? [])
       expect(reported.flatMap(({ stage }) => stage ?? [])).toEqual([])
     })
 
-    describe.each(touched.map((one, n) => [n + 1, one] as const))('what it works on (%i)', (_n, one) => {
+    describe.each(touched.map((one, n) => [n + 1, one] as const))('a request it applies to (%i)', (_n, one) => {
       it('leaves one stage in the shape of the contract', async () => {
         const { reported } = await run(plugin, one)
         const stages = reported.flatMap(({ stage }) => stage ?? [])
@@ -67,13 +67,13 @@ export function describePluginContract<S>({ plugin, accepts, refuses, untouched,
         }
       })
 
-      it('repeats nothing of what the caller said', async () => {
+      it('repeats no text of the caller', async () => {
         expect(JSON.stringify(one.request)).toContain(SECRET_WORD)
         const { reported } = await run(plugin, one)
         expect(JSON.stringify(reported.map(({ stage }) => stage))).not.toContain(SECRET_WORD)
       })
 
-      it('counts and prices without sign or gap', async () => {
+      it('has valid counts and prices', async () => {
         const { reported } = await run(plugin, one)
         for (const { cost, usage } of reported) {
           for (const figure of [cost ?? 0, ...Object.values(usage ?? {})]) expect(Number.isFinite(figure) && figure >= 0).toBe(true)

@@ -81,7 +81,7 @@ export function describePresetsContract(name: string, open: () => Promise<StoreU
       expect(await store.presets.modify('nobody', () => ({ patch: { name: 'x' } }))).toBeUndefined()
     })
 
-    it('are there for whoever reads them all while a new version takes over', async () => {
+    it('are complete in a read during the change to a new version', async () => {
       await store.presets.save(preset('p1'), version('v0'))
       for (let n = 1; n <= 10; n++) {
         const change = () => ({ patch: {}, version: version(`v${n}`) })
@@ -127,7 +127,7 @@ export function describePresetsContract(name: string, open: () => Promise<StoreU
       expect(await store.presets.versions('p1')).toHaveLength(2)
     })
 
-    it('hold no more than a workspace may, all versions of all of them together', async () => {
+    it('are limited per workspace in the size of all versions together', async () => {
       const sealed = 'x'.repeat(4 * 1024 * 1024)
       for (let n = 0; n < 8; n++) await store.presets.save(preset(`p${n % 2}`), { ...version(`v${n}`), sealed })
       const more = store.presets.save(preset('p9'), version('v9'))

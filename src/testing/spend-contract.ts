@@ -44,7 +44,7 @@ export function describeSpendContract(name: string, open: () => Promise<StoreUnd
       expect([...(await store.spend.ofMany([KEY, 'key:b', 'key:nobody'], NOW)).keys()].sort()).toEqual([KEY, 'key:b'])
     })
 
-    it('begins each period anew at its UTC boundary', async () => {
+    it('starts each period at its UTC boundary', async () => {
       await insert(costing('g1', 0.5))
       const { usd } = await store.spend.of(KEY, NOW + HOUR)
       // February has begun, but the week goes on.
@@ -96,7 +96,7 @@ export function describeSpendContract(name: string, open: () => Promise<StoreUnd
       }
     })
 
-    it('keeps what own keys cost their owners apart', async () => {
+    it('keeps the cost of own keys separate', async () => {
       const onOwnKey = costing('g1', 0.5, { isByok: true })
       const partly = costing('g3', 1)
       await insert({ ...onOwnKey, cost: { ...onOwnKey.cost, byok: 0.5 } }, costing('g2', 0.25), { ...partly, cost: { ...partly.cost, byok: 0.75 } })

@@ -149,7 +149,7 @@ function describeStore<T extends Omit<StoreUnderTest, 'openAnother'>>(
         expect(await store.facts.get('canary')).toBe('two')
       })
 
-      it('have one winner', async () => {
+      it('are written by only one of several processes', async () => {
         const results = await Promise.all(Array.from({ length: 6 }, (_, i) => store.facts.replace('canary', undefined, String(i))))
         expect(results.filter(Boolean)).toHaveLength(1)
       })

@@ -35,7 +35,7 @@ describe('what the panel writes, while it writes', () => {
     expect(await deltas([thought('hm'), text('a'), text('b')], 'fusion_call.panel.reasoning.delta')).toEqual(['hm'])
   })
 
-  it('has whole characters where its provider cut one in two', async () => {
+  it('consists of whole characters even if the provider splits one', async () => {
     expect(await deltas([text('a\ud83d'), text('\ude00b')], 'fusion_call.panel.delta')).toEqual(['a', '😀b'])
     expect(await deltas([thought('\ud83d'), text('a'), thought('\ude00')], 'fusion_call.panel.reasoning.delta')).toEqual(['😀'])
     expect(await deltas([text('a'), text('\ud83d')], 'fusion_call.panel.delta')).toEqual(['a', '\ufffd'])

@@ -19,14 +19,14 @@ async function found(admits?: Call['admits'], args = {}): Promise<{ readonly mod
   return JSON.parse(output as string)
 }
 
-describe('what a guardrail forbids', () => {
+describe('a forbidden endpoint', () => {
   it('is not offered', async () => {
     expect((await found()).models.map(({ id }) => id)).toEqual(['acme/seeing', 'acme/small'])
     const { models, ...counts } = await found(({ model }) => (model === 'acme/small' ? 'forbids the model' : undefined))
     expect(models.map(({ id }) => id)).toEqual(['acme/seeing'])
     expect(counts).toEqual({ total_results: 1, showing: 1 })
   })
-  it('lends a model no abilities', async () => {
+  it('does not count for the capabilities of a model', async () => {
     const withoutAcme: Call['admits'] = ({ provider }) => (provider === 'acme' ? 'forbids the provider' : undefined)
     expect((await found(withoutAcme)).models).toMatchObject([{ id: 'acme/seeing', input_modalities: ['text'] }])
     expect((await found(withoutAcme, { input_modalities: ['image'] })).models).toEqual([])

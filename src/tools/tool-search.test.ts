@@ -34,11 +34,11 @@ describe('a search of tools', () => {
     expect((await search('elephant', TOOLS)).reveal).toEqual([])
   })
 
-  it('says what it cannot read', async () => {
+  it('reports an invalid query', async () => {
     expect((await search('(', TOOLS)).error).toMatchObject({ type: 'invalid_arguments', message: expect.stringContaining('not a valid') })
   })
 
-  it.each([900, 400])(verifies('B7', 'gives a pattern up that would stall all others (%i repetitions)'), async (times) => {
+  it.each([900, 400])(verifies('B7', 'aborts a pattern that would block the process (%i repetitions)'), async (times) => {
     let text = ''
     for (let i = 0; i < 20_000; i++) text += (i * 7919) % 13 > 6 ? 'a' : 'b'
     const began = threadTime()

@@ -17,7 +17,7 @@ const start = async () =>
     throw new Error('not expected')
   })
 
-it('refuses a database whose secret key is gone, and leaves no other key in its place', async () => {
+it('a start refuses a database whose secret key is gone, and creates no other key', async () => {
   await (await start()).close()
   const key = await readFile(join(path, 'secret.key'))
   await rm(join(path, 'secret.key'))
@@ -27,7 +27,7 @@ it('refuses a database whose secret key is gone, and leaves no other key in its 
   await (await start()).close()
 })
 
-it('leaves a wrong key where somebody put it', async () => {
+it('a start does not replace a wrong key file', async () => {
   await (await start()).close()
   const wrong = Buffer.alloc(32, 1).toString('base64')
   await writeFile(join(path, 'secret.key'), wrong)

@@ -13,7 +13,7 @@ function problems(file: object, env: { readonly [name: string]: string } = {}): 
   }
 }
 
-it('refuses engines that do not exist, with the one that was meant', () => {
+it('refuses engines that do not exist, and suggests the one that was probably meant', () => {
   expect(
     problems({
       tools: { web_search: { engine: 'braave', engines: { gogle: { api_key: 'k' }, serxng: { base_url: 'http://127.0.0.1:8888' } } } },
@@ -28,7 +28,7 @@ it('refuses engines that do not exist, with the one that was meant', () => {
   ])
 })
 
-it('takes those that exist, and those every gateway has', () => {
+it('accepts those that exist, and those every gateway has', () => {
   for (const engine of ['auto', 'exa']) expect(problems({ tools: { web_search: { engine, engines: { exa: { api_key: 'k' } } } } })).toEqual([])
   for (const engine of ['pdf-text', 'native']) expect(problems({ plugins: { file_parser: { engine } } })).toEqual([])
 })
@@ -47,7 +47,7 @@ it('refuses engines that lack their key or address, with the setting and the var
   ])
 })
 
-it('takes engines whose key or address the environment has, and one that the own reader stands in for', () => {
+it('accepts engines whose key or URL is in the environment, and one that the built-in reader replaces', () => {
   const env = { SEARXNG_URL: 'http://127.0.0.1:8888', MISTRAL_API_KEY: 'k' }
   expect(
     problems({ tools: { web_search: { engine: 'searxng', engines: { searxng: {} } } }, plugins: { file_parser: { engine: 'mistral-ocr' } } }, env),

@@ -16,8 +16,8 @@ const chooser = (choose: NonNullable<Plugin['choose']>): Plugin => ({
 const explain = (choose: NonNullable<Plugin['choose']>, model = 'gateway/choice') =>
   explainChoice({ model, models: ['acme/old'], input: [] }, scene, createShelf([chooser(choose)], []), catalog)
 
-describe('the models plugins choose, as explained', () => {
-  it('stand in the request that is planned', async () => {
+describe('models chosen by plugins in explained plans', () => {
+  it('are in the planned request', async () => {
     expect(await explain(() => ({ models: ['acme/a', 'acme/b'], strategy: 'auto', reasons: { router: 'x' } }))).toEqual({
       request: { model: 'acme/a', models: ['acme/b'], input: [] },
       strategy: 'auto',
@@ -25,7 +25,7 @@ describe('the models plugins choose, as explained', () => {
     })
   })
 
-  it('are those of the request when nobody chooses', async () => {
+  it('are those of the request when no plugin chooses', async () => {
     const given = { model: 'acme/a', models: ['acme/old'], input: [] }
     expect(await explain(() => ({ models: ['acme/b'], strategy: 'auto' }), 'acme/a')).toEqual({ request: given, strategy: undefined, reasons: {} })
     expect((await explain(() => undefined)).strategy).toBeUndefined()

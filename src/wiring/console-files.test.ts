@@ -16,7 +16,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(place, { recursive: true, force: true }))
 
-it('is what was built last, file by file, each as it was compressed', async () => {
+it('the console is the last build, with each file in its compressed form', async () => {
   const files = findConsole(['/nowhere', place])
   const page = files?.get('index.html')
   expect([files?.build, page?.type]).toEqual(['console-1', 'text/html'])
@@ -25,13 +25,13 @@ it('is what was built last, file by file, each as it was compressed', async () =
   expect([files?.get('files.json'), files?.get('../console.json')]).toEqual([undefined, undefined])
 })
 
-it('is not there where none was built, or what was is not whole', () => {
+it('there is no console without a build, or with an incomplete one', () => {
   expect(findConsole(['/nowhere'])).toBeUndefined()
   rmSync(join(place, 'console-1', 'files.json'))
   expect(findConsole([place])).toBeUndefined()
 })
 
-it('that was replaced under a gateway says so, and is no fault of the gateway', async () => {
+it('a console file that was replaced under a running gateway is reported as such, not as an error of the gateway', async () => {
   const files = findConsole([place])!
   rmSync(join(place, 'console-1'), { recursive: true })
   await expect(files.read(files.get('index.html')!, 'br')).rejects.toMatchObject({ errorType: 'not_found', message: /built anew/ })

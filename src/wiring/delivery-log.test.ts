@@ -27,14 +27,14 @@ const stage = () => {
 const counts = (dead: number) => ({ delivered: 1, retry: 0, dead, released: 0 })
 
 describe('the log of deliveries', () => {
-  it('says nothing of what went well, or was given back at a stop', () => {
+  it('contains nothing about deliveries that succeeded, or were returned at a stop', () => {
     const { lines, batch } = stage()
     batch({ counts: counts(0) })
     batch({ verdict: 'aborted' })
     expect(lines).toEqual([])
   })
 
-  it('has a line for what failed, once a minute, with words of ours alone', () => {
+  it('has a line for failures, once a minute, with texts of the gateway only', () => {
     const { lines, clock, batch } = stage()
     batch({ verdict: 'failed', status: 503, message: 'you said: secret words' })
     batch({ verdict: 'failed', status: 503 })
@@ -44,14 +44,14 @@ describe('the log of deliveries', () => {
     expect(lines[1]).toMatchObject({ verdict: 'failed', error: 'nobody answered' })
   })
 
-  it('has a line for what was given up, though the platform answered, once a minute', () => {
+  it('has a line for deliveries that were given up, even if the platform answered, once a minute', () => {
     const { lines, batch } = stage()
     batch({ status: 404, message: 'you said: secret words', counts: counts(3) })
     batch({ status: 404, counts: counts(2) })
     expect(lines).toEqual([{ destination: 'd', type: 'webhook', status: 404, dead: 3, msg: 'deliveries were given up' }])
   })
 
-  it('has lines for queues that were full, for what waited too long and for problems', () => {
+  it('has lines for full queues, for expired deliveries and for problems', () => {
     const { lines, tell } = stage()
     tell({ kind: 'trimmed', destinationId: 'd', type: 'webhook', bodies: 2, deliveries: 1 })
     tell({ kind: 'expired', destinationId: 'd', type: 'webhook', deliveries: 4 })

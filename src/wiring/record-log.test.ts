@@ -20,7 +20,7 @@ describe('the log of records', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  it('says that a store takes nothing when that begins, once a minute, and that it is over', () => {
+  it('reports that the store takes no writes at once, then once a minute, and its end', () => {
     const { lines, pass, tell, fail } = stage()
     for (let failures = 1; failures <= 480; failures++) {
       fail(failures)
@@ -34,7 +34,7 @@ describe('the log of records', () => {
     ])
   })
 
-  it('says at once that it begins anew', () => {
+  it('reports a new outage at once', () => {
     const { lines, tell, fail } = stage()
     fail(1)
     tell({ type: 'recovered', failures: 1, waiting: 0 })
@@ -42,7 +42,7 @@ describe('the log of records', () => {
     expect(lines).toHaveLength(3)
   })
 
-  it('says at once that something is lost, and of what is lost one by one how much it was', () => {
+  it('reports a loss at once, and the number of further single losses', () => {
     const { lines, pass, tell, error } = stage()
     for (let i = 0; i < 100; i++) {
       tell({ type: 'lost', reason: 'overflow', records: 1 })
@@ -60,7 +60,7 @@ describe('the log of records', () => {
     expect(lines.at(-1)).toMatchObject({ level: 'warn', type: 'lost', error, msg: 'generation records' })
   })
 
-  it('tells records that go without what was said apart from those that are lost', () => {
+  it('distinguishes records without their content from lost ones', () => {
     const { lines, pass, tell } = stage()
     tell({ type: 'content-lost', records: 2 })
     tell({ type: 'content-lost', records: 3 })
@@ -73,7 +73,7 @@ describe('the log of records', () => {
     ])
   })
 
-  it('holds back nothing when the process ends, or the store is back', () => {
+  it('reports everything when the process ends, or the store is back', () => {
     const { lines, tell } = stage()
     const lose = (reason: 'overflow' | 'closed') => tell({ type: 'lost', reason, records: 2 })
     lose('overflow')

@@ -14,7 +14,7 @@ const sinkOf = (flush: () => Promise<void>, oldestAgeMs = 0) => {
 const NONE = { waiting: 0, waitingBytes: 0, recorded: 0, written: 0, batches: 0, failures: 0, lost: { overflow: 0, refused: 0, closed: 0 } }
 const never = (): Promise<void> => new Promise(() => undefined)
 
-it('waits for what is on its way, whether it arrives or not', async () => {
+it('waits for pending writes, whether they succeed or not', async () => {
   for (const flush of [() => Promise.resolve(), () => Promise.reject(new Error('lost'))]) {
     const { sink, asked } = sinkOf(flush)
     await createSettled(sink)()
@@ -22,12 +22,12 @@ it('waits for what is on its way, whether it arrives or not', async () => {
   }
 })
 
-it('waits for a moment only where the database takes nothing', async () => {
+it('waits only for a moment where the database takes no writes', async () => {
   const { sink } = sinkOf(never)
   await createSettled(sink, 20)()
 })
 
-it('waits no more where records have waited in vain', async () => {
+it('does not wait where earlier records have waited in vain', async () => {
   const { sink, asked } = sinkOf(never, 3_001)
   await createSettled(sink)()
   expect(asked()).toBe(0)

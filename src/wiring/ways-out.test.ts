@@ -9,7 +9,7 @@ import { openTooling } from './tooling.ts'
 
 vi.mock('../lib/egress.ts', { spy: true })
 
-it('is made once for all configurations that allow the same: a reload leaves nothing open behind it', async () => {
+it('a client is created once for all configurations with the same rules, so that a reload leaks no connections', async () => {
   const read = (tools: boolean) =>
     loadConfig({ env: {}, read: { file: 'signalbox.json', text: JSON.stringify({ network: { allow_private: { tools } } }) } })
   const config = await read(false)

@@ -46,7 +46,7 @@ describeCounterContract(verifies('H2', 'P30', 'a counter in memory'), (store, wh
 })
 
 const NOW = Date.UTC(2025, 0, 15, 12)
-it('a counter in memory tells who is refused what remains, and when there is enough', async () => {
+it('a counter in memory reports in a refusal what remains, and when there is enough', async () => {
   const counter = createMemoryCounter({ load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: () => 'local' })
   const take = (id: string, cost: number, now = NOW) =>
     counter.reserve({ id, now, charges: [{ subject: 'key:a', revision: 1, rates: [{ name: 'tokens', limit: 1_000, cost }], budgets: [] }] })
@@ -64,7 +64,7 @@ const until = async (what: () => boolean, limitMs = 5_000): Promise<void> => {
   for (const end = performance.now() + limitMs; !what() && performance.now() < end;) await new Promise((resolve) => setTimeout(resolve, 10))
 }
 
-it('a counter in memory that knows as many as it may forgets who is idle, and nobody whose calls are open', async () => {
+it('a full counter in memory evicts idle subjects, and none with open calls', async () => {
   const counter = createMemoryCounter({ load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: () => 'local', maxSubjects: 3 })
   const take = async (subject: string, id: string) =>
     (await counter.reserve({ id, now: NOW, charges: [{ subject, revision: 1, rates: [], budgets: [], maxOpen: 1 }] })).ok
@@ -84,7 +84,7 @@ describe('a counter in memory, when the clock is set back', () => {
   const at = (now: number) => counter.reserve({ id: `call ${n++}`, now, charges: [rated] })
   const counter = createMemoryCounter({ load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: () => 'local' })
 
-  it(verifies('I7', 'keeps rates as they were: nobody waits until the clock is there again, and nobody gets more'), async () => {
+  it(verifies('I7', 'keeps rates unchanged: no subject waits for the old time, and none gets more'), async () => {
     for (const ok of [true, true, false]) expect((await at(NOW)).ok).toBe(ok)
     const back = NOW - 86_400_000
     const refused = await at(back)
@@ -94,7 +94,7 @@ describe('a counter in memory, when the clock is set back', () => {
     expect((await at(back + 30_001)).ok).toBe(false)
   })
 
-  it('takes calls that are judged a moment late for what they are', async () => {
+  it('judges calls that come a moment late correctly', async () => {
     const late = createMemoryCounter({ load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: () => 'local' })
     let admitted = 0
     for (let i = 0; i < 1_000; i++) {
@@ -132,7 +132,7 @@ describe('a counter in memory whose clock was set back by an hour', () => {
     }
   })
 
-  it('asks a store again that did not answer', async () => {
+  it('asks a store again after a failure', async () => {
     let asked = 0
     const load: SpentLoader = () => (asked++ === 0 ? Promise.reject(new Error('away')) : Promise.resolve(NOTHING_SPENT))
     const counter = createMemoryCounter({ load, whenUnknown: () => 'refuse' })
@@ -154,7 +154,7 @@ describe('a counter in memory whose store was away for a moment', () => {
   it.each([
     ['local', true],
     ['refuse', 'unknown'],
-  ] as const)('learns what was spent of everybody who came meanwhile, once it answers (%s until then)', async (whenUnknown, untilThen) => {
+  ] as const)('reads the spending of all subjects that came meanwhile, once it answers (%s until then)', async (whenUnknown, untilThen) => {
     const counter = createMemoryCounter({ load, whenUnknown: () => whenUnknown })
     away = true
     asked = 0
@@ -167,7 +167,7 @@ describe('a counter in memory whose store was away for a moment', () => {
     }
   })
 
-  it('holds up one call while it says nothing, not each', async () => {
+  it('delays one call while it does not answer, not each', async () => {
     const silent: SpentLoader = () => (asked++, new Promise(() => undefined))
     const counter = createMemoryCounter({ load: silent, whenUnknown: () => 'local', limitMs: 5 })
     asked = 0
@@ -200,7 +200,7 @@ it(verifies('I1', 'a counter in memory waits for a slow store once per call, how
 })
 
 it(
-  verifies('P30', 'a counter in memory asks the store before it admits whom it has not compared for long: others may have spent what is left'),
+  verifies('P30', 'a counter in memory asks the store before it admits a subject with old figures, because other processes may have spent the rest'),
   async () => {
     let daily = 0
     const load: SpentLoader = () => Promise.resolve({ ...NOTHING_SPENT, daily })
@@ -272,7 +272,7 @@ describe.skipIf(!redis.available)('Redis', () => {
     for (const counter of counters) await counter.close()
   })
 
-  describe('what a process holds', () => {
+  describe('a reservation of a process', () => {
     const LEASE = 60_000
     const HOUR = 3_600_000
     const charges = [{ ...budget, maxOpen: 1 }]
@@ -280,7 +280,7 @@ describe.skipIf(!redis.available)('Redis', () => {
     const serverNow = async (): Promise<number> => Number((await client.time())[0]) * 1_000
     const counterOf = (namespace: string, clock: Clock = systemClock) => plainCounter(namespace, { clock, leaseMs: LEASE })
 
-    it('is let go when it died', async () => {
+    it('is released when the process died', async () => {
       const namespace = redis.namespace()
       const counter = counterOf(namespace)
       await counter.reserve({ id: 'dead', now: NOW, charges, amountUsd: 1 })
@@ -292,7 +292,7 @@ describe.skipIf(!redis.available)('Redis', () => {
       await counter.close()
     })
 
-    it.each([HOUR, -HOUR])('ends by the clock of Redis: one that is off by %i ms keeps nothing longer, and ends nothing of others', async (off) => {
+    it.each([HOUR, -HOUR])('expires by the clock of Redis, even if that of the process is off by %i ms', async (off) => {
       const namespace = redis.namespace()
       const clock = manualClock(Date.now() + off)
       const [wrong, right] = [counterOf(namespace, clock), counterOf(namespace)]
@@ -312,7 +312,7 @@ describe.skipIf(!redis.available)('Redis', () => {
       await right.close()
     })
 
-    it('is renewed while its call runs; of one that ended or was refused nothing is kept', async () => {
+    it('is renewed while its call runs, and not kept after a call that ended or was refused', async () => {
       const renewed: unknown[] = []
       const spied = new Proxy(client, {
         get(target, property) {
@@ -342,7 +342,7 @@ describe.skipIf(!redis.available)('Redis', () => {
       await counter.close()
     })
 
-    it('is let go when it died while the clock of Redis ran ahead', async () => {
+    it('is released when the process died while the clock of Redis ran ahead', async () => {
       const namespace = redis.namespace()
       const counter = counterOf(namespace)
       await counter.reserve({ id: 'dead', now: NOW, charges, amountUsd: 1 })
@@ -355,7 +355,7 @@ describe.skipIf(!redis.available)('Redis', () => {
     })
   })
 
-  it.each(['open', 'held'])('holds nothing for ever where Redis evicts what is %s alone', async (part) => {
+  it.each(['open', 'held'])('keeps no reservation forever where Redis evicts only the key %s', async (part) => {
     const namespace = redis.namespace()
     const counter = plainCounter(namespace)
     await counter.reserve({ id: 'first', now: NOW, charges: [budget], amountUsd: 1 })
@@ -368,7 +368,7 @@ describe.skipIf(!redis.available)('Redis', () => {
     await counter.close()
   })
 
-  it(verifies('I2', 'knows what calls hold where Redis evicts the figures of a subject alone'), async () => {
+  it(verifies('I2', 'keeps reservations of calls where Redis evicts only the figures of a subject'), async () => {
     const namespace = redis.namespace()
     const state = `{${namespace}}:${budget.subject}`
     const counter = plainCounter(namespace)
@@ -388,7 +388,7 @@ describe.skipIf(!redis.available)('Redis', () => {
     await counter.close()
   })
 
-  it('takes one round trip per step once a subject is known, scripts by their hash', async () => {
+  it('needs one round trip per step once a subject is known, with scripts by hash', async () => {
     const counter = createRedisCounter({
       redis: client,
       clock: systemClock,
@@ -408,7 +408,7 @@ describe.skipIf(!redis.available)('Redis', () => {
     await counter.close()
   })
 
-  it('asks once more when an answer came too late, and leaves a Redis that fails alone for longer and longer', async () => {
+  it('retries once after a late answer, and pauses for longer and longer while Redis fails', async () => {
     let failing = 1
     let asked = 0
     const late = new Proxy(client, {
@@ -469,7 +469,7 @@ describe.skipIf(!redis.available)('Redis', () => {
     await counter.close()
   })
 
-  it('survives a flush: scripts and figures are told again', async () => {
+  it('survives a flush: scripts and figures are sent again', async () => {
     const namespace = redis.namespace()
     let daily = 0
     const counter = createRedisCounter({
@@ -497,7 +497,7 @@ describe.skipIf(!redis.available)('Redis', () => {
     expect(await other.get('session/acme/small', new AbortController().signal)).toBeUndefined()
   })
 
-  it('tells others of pins that move, and of no others', async () => {
+  it('notifies others of pins that move, and of no others', async () => {
     const namespace = redis.namespace()
     const [mine, other] = [createRedisPins(client, await connect(), namespace), createRedisPins(await connect(), await connect(), namespace)]
     const heard: { mine: unknown[]; other: unknown[] } = { mine: [], other: [] }
@@ -511,7 +511,7 @@ describe.skipIf(!redis.available)('Redis', () => {
     expect(heard).toEqual({ mine: [], other: [{ key: 'session/m', endpointId: 'b' }] })
   })
 
-  it('tells cooldowns to others and not to itself, and ignores nonsense', async () => {
+  it('sends cooldowns to others and not to itself, and ignores invalid messages', async () => {
     const namespace = redis.namespace()
     const a = createRedisCooldowns(client, await connect(), namespace)
     const b = createRedisCooldowns(await connect(), await connect(), namespace)
@@ -533,7 +533,7 @@ afterAll(async () => {
   own = undefined
 })
 describe.skipIf(own === undefined)('a counter whose Redis is killed', () => {
-  it('goes on alone at its share, and continues from the store’s figures when Redis is back', async () => {
+  it('continues alone with its share, and with the store’s figures when Redis is back', async () => {
     const url = new Secret(own!.url)
     let daily = 0
     const load: SpentLoader = () => Promise.resolve({ ...NOTHING_SPENT, daily })
@@ -570,7 +570,7 @@ describe.skipIf(own === undefined)('a counter whose Redis is killed', () => {
     for (const client of clients) await disconnectRedis(client)
   })
 
-  it('admits nobody with a budget while Redis is away, when configured so; rates go on', async () => {
+  it('admits no call with a budget while Redis is down, if so configured; rates continue', async () => {
     const client = connectRedis({ url: new Secret('redis://127.0.0.1:1'), logger: silentLogger })
     const counter = createRedisCounter({ redis: client, clock: systemClock, load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: () => 'refuse' })
     expect(await counter.reserve({ id: 'a', now: NOW, charges: [budget], amountUsd: 0.1 })).toMatchObject({ ok: false, reason: 'unknown' })

@@ -21,7 +21,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-it('says once what several find, and that it is over when all have it back', () => {
+it('an outage found by several users is reported once, and its end when all have recovered', () => {
   outages.tell('commands', new Error('refused'))
   outages.tell('subscriber', new Error('refused'))
   outages.tell('commands', new Error('refused once more'))
@@ -32,12 +32,12 @@ it('says once what several find, and that it is over when all have it back', () 
   expect(said).toEqual(['refused', AGAIN])
 })
 
-it('says nothing of who never lost it', () => {
+it('a user that never lost the connection reports nothing', () => {
   outages.tell('commands', undefined)
   expect(said).toEqual([])
 })
 
-it('does not fill the log with a network that breaks connections again and again', () => {
+it('repeated short outages do not fill the log', () => {
   for (let i = 0; i < 100; i++) {
     outages.tell('commands', new Error(`reset ${i}`))
     outages.tell('commands', undefined)
@@ -46,7 +46,7 @@ it('does not fill the log with a network that breaks connections again and again
   expect(said).toEqual(['reset 0', AGAIN, 'reset 50', AGAIN])
 })
 
-it('says a second outage that lasts, soon after the first, a moment later', () => {
+it('a second lasting outage soon after the first is reported a moment later', () => {
   outages.tell('commands', new Error('first'))
   outages.tell('commands', undefined)
   outages.tell('commands', new Error('second'))

@@ -24,7 +24,7 @@ function redisOf(processes: number): { readonly redis: Redis; readonly heard: Pr
   return { redis: redis as unknown as Redis, heard }
 }
 
-it.each([1, 2, 4])('gives tokens that a call did not use back at the share they were taken at, among %i processes', async (processes) => {
+it.each([1, 2, 4])('unused tokens are returned at the share they were taken at, among %i processes', async (processes) => {
   const { redis, heard } = redisOf(processes)
   const counter = createRedisCounter({ redis, clock: systemClock, load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: () => 'local' })
   await heard
@@ -46,7 +46,7 @@ it.each([1, 2, 4])('gives tokens that a call did not use back at the share they 
 it.each([
   { places: 8, share: 2 },
   { places: 2, share: 1 },
-])('has its share of $places places among four processes, one at the least: $share', async ({ places, share }) => {
+])('the share of $places places among four processes is at least one: $share', async ({ places, share }) => {
   const { redis, heard } = redisOf(4)
   const counter = createRedisCounter({ redis, clock: systemClock, load: () => Promise.resolve(NOTHING_SPENT), whenUnknown: () => 'local' })
   await heard
@@ -94,7 +94,7 @@ describe.skipIf(own === undefined)('a call that began while Redis was away and e
     return { link, counter, close }
   }
 
-  it(verifies('I2', 'asks the database again each time Redis is away: what was spent between two times counts at once'), async () => {
+  it(verifies('I2', 'reads the spending from the database again at each outage of Redis, so that spending in between counts at once'), async () => {
     let spent = 0
     const { link, counter, close } = await open(() => spent)
     const call = async (id: string): Promise<boolean> => {
@@ -136,7 +136,7 @@ describe.skipIf(own === undefined)('a call that began while Redis was away and e
     await close()
   })
 
-  it('gives back no tokens there that it has not taken there', async () => {
+  it('does not return tokens there that it has not taken there', async () => {
     const { link, counter, close } = await open(() => 0)
     const call = async (id: string) => (await counter.reserve({ id, now: NOW, charges: [{ ...budget, budgets: [], rates: tokens(900) }] })).ok
     link.isUp = false
@@ -148,7 +148,7 @@ describe.skipIf(own === undefined)('a call that began while Redis was away and e
     await close()
   })
 
-  it('counts what it cost, once', async () => {
+  it('counts its cost once', async () => {
     let stored = 0
     const { link, counter, close } = await open(() => stored)
     const reserve = (id: string, amountUsd: number) => counter.reserve({ id, now: NOW, charges: [{ ...budget, rates: [] }], amountUsd })

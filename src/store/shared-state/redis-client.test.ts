@@ -10,7 +10,7 @@ import { createRedisCooldowns } from './redis-routing.ts'
 
 const found = await findTestRedis('connections to Redis the network has forgotten')
 
-describe.skipIf(!found.available)('a connection to Redis the network has forgotten', () => {
+describe.skipIf(!found.available)('a connection to Redis that the network has dropped', () => {
   if (!found.available) return
   let network: Network
   beforeEach(async () => {
@@ -20,7 +20,7 @@ describe.skipIf(!found.available)('a connection to Redis the network has forgott
   // A busy machine is silent for a while, too.
   const open = () => connectRedis({ url: network.url, logger: silentLogger, probe: { everyMs: 50, silenceMs: 1_000 } })
 
-  it('is made anew, and serves again', async () => {
+  it('is replaced, and works again', async () => {
     const redis = open()
     let connections = 0
     redis.on('ready', () => connections++)
@@ -34,7 +34,7 @@ describe.skipIf(!found.available)('a connection to Redis the network has forgott
     }
   })
 
-  it('hears of cooldowns again when it is the one that subscribes', async () => {
+  it('receives cooldowns again when it is the subscribed one', async () => {
     const namespace = found.namespace()
     const [subscriber, redis] = [open(), connectRedis({ url: found.url, logger: silentLogger })]
     const heard: string[] = []
@@ -52,7 +52,7 @@ describe.skipIf(!found.available)('a connection to Redis the network has forgott
     }
   })
 
-  it('is kept while it is only quiet', async () => {
+  it('is kept while it is only idle', async () => {
     const redis = open()
     let connections = 0
     redis.on('ready', () => connections++)
@@ -65,7 +65,7 @@ describe.skipIf(!found.available)('a connection to Redis the network has forgott
   })
 })
 
-describe('a start whose Redis is not there', () => {
+describe('a start without a reachable Redis', () => {
   const LONG_MS = 30_000
   let server: Server
   beforeEach(async () => {
@@ -77,7 +77,7 @@ describe('a start whose Redis is not there', () => {
   })
   const open = () => connectRedis({ url: new Secret(`redis://127.0.0.1:${(server.address() as AddressInfo).port}`), logger: silentLogger })
 
-  it('goes on at once when the connection is refused', async () => {
+  it('continues at once when the connection is refused', async () => {
     const redis = open()
     server.close()
     try {
@@ -88,7 +88,7 @@ describe('a start whose Redis is not there', () => {
     }
   })
 
-  it('goes on after the limit when it accepts and says nothing', async () => {
+  it('continues after the time limit when Redis accepts and does not answer', async () => {
     const redis = open()
     try {
       await firstContact(redis, 20)
@@ -99,7 +99,7 @@ describe('a start whose Redis is not there', () => {
   })
 })
 
-describe('an outage that no error tells of', () => {
+describe('an outage without an error', () => {
   let server: Server
   let serve: (socket: Socket) => void
   const said: unknown[] = []
@@ -119,7 +119,7 @@ describe('an outage that no error tells of', () => {
       probe: { everyMs: 5_000, silenceMs: 10_000, lateMs },
     })
 
-  it('is told when what stands before Redis closes connections as they come, once', async () => {
+  it('is reported once when a proxy before Redis closes connections at once', async () => {
     let closed = 0
     serve = (socket) => {
       closed++
@@ -134,7 +134,7 @@ describe('an outage that no error tells of', () => {
     }
   })
 
-  it('is told while Redis loads its data, and over when it has', async () => {
+  it('is reported while Redis loads its data, and ends when it has', async () => {
     let isLoading = true
     serve = (socket) =>
       void socket.on('data', (bytes) => {
@@ -157,7 +157,7 @@ describe('an outage that no error tells of', () => {
 })
 
 it.skipIf(!found.available)(
-  'a database that Redis does not have, or a user may not choose, is no shared state: nothing goes into another one',
+  'without the configured Redis database, or access to it, there is no shared state: no other database is used',
   async () => {
     if (!found.available) return
     const url = new URL(found.url.reveal())

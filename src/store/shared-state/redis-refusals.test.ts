@@ -48,7 +48,7 @@ describe.skipIf(own === undefined)('a counter whose Redis is there and refuses w
   /** Calls are let in all the while. */
   const callUntil = (done: () => boolean) => expect.poll(async () => (await reserve()) && done(), { timeout: 15_000, interval: 50 }).toBe(true)
 
-  it('says so once, and that it is over', async () => {
+  it('reports it once, and its end', async () => {
     await callUntil(counter.answers)
     await other.config('SET', 'maxmemory', '1')
     await callUntil(() => !counter.answers())
@@ -60,7 +60,7 @@ describe.skipIf(own === undefined)('a counter whose Redis is there and refuses w
     expect(connections).toBe(1)
   })
 
-  it('notices while nobody calls', async () => {
+  it('notices without calls', async () => {
     // The other counter hears of it, too, where the machine is slow: its first beat is then one that is refused.
     const heard: (string | undefined)[] = []
     const idle = createRedisCounter({
@@ -86,7 +86,7 @@ describe.skipIf(own === undefined)('a counter whose Redis is there and refuses w
     }
   })
 
-  it('notices that it is over when those have gone who found it', async () => {
+  it('notices the end after the connections that found it are gone', async () => {
     await callUntil(counter.answers)
     await other.config('SET', 'maxmemory', '1')
     await callUntil(() => troubles.length === 1)
@@ -95,7 +95,7 @@ describe.skipIf(own === undefined)('a counter whose Redis is there and refuses w
     expect(troubles).toEqual(['OOM', undefined])
   })
 
-  it('makes its connection anew when it leads to a replica, as after a failover, and not with every call', async () => {
+  it('reconnects when its connection leads to a replica, as after a failover, and not with every call', async () => {
     await callUntil(counter.answers)
     await other.call('REPLICAOF', '127.0.0.1', '1')
     await callUntil(() => connections > 1)

@@ -11,7 +11,7 @@ const found = await findTestRedis('what installations in two databases of one Re
 describe.skipIf(!found.available)('installations in two databases of one Redis', () => {
   if (!found.available) return
 
-  it('hear nothing of each other’s cooldowns and pins, as they see nothing of what the other keeps', async () => {
+  it('do not receive each other’s cooldowns and pins, as they do not see each other’s keys', async () => {
     const namespace = found.namespace()
     const inDatabase = (number: number) => {
       const url = new URL(found.url.reveal())
@@ -51,7 +51,7 @@ const own = await startPrivateRedis('a Redis whose user may use no channel')
 afterAll(() => own?.close())
 
 describe.skipIf(own === undefined)('a Redis whose user may use keys and no channel', () => {
-  it('is told of where the user may listen and not tell, before anything has to be told', async () => {
+  it('is reported where the user may subscribe and not publish, before anything is published', async () => {
     const admin = connectRedis({ url: new Secret(own!.url), logger: silentLogger })
     await expect.poll(() => admin.status).toBe('ready')
     await admin.call('ACL', 'SETUSER', 'listens-only', 'on', '>secret', '~*', '&*', '+@all', '-publish')
@@ -69,7 +69,7 @@ describe.skipIf(own === undefined)('a Redis whose user may use keys and no chann
     }
   })
 
-  it('is told of, as nobody hears of cooldowns and moved pins; a connection that ends is not', async () => {
+  it('is reported, because cooldowns and moved pins are not shared; an ending connection is not', async () => {
     const admin = connectRedis({ url: new Secret(own!.url), logger: silentLogger })
     await expect.poll(() => admin.status).toBe('ready')
     await admin.call('ACL', 'SETUSER', 'keys-only', 'on', '>secret', '~*', '+@all', 'resetchannels')

@@ -52,7 +52,7 @@ describe.skipIf(!master)('a Redis that is found by its sentinels', () => {
     }
   }, 60_000)
 
-  it('is said to be away with what the sentinels said', async () => {
+  it('is reported as down with the errors of the sentinels', async () => {
     const nobody = await freePort()
     const { said, logger } = listening()
     const redis = connectRedis({ url: new Secret(`redis+sentinel://127.0.0.1:${nobody}/main`), logger })

@@ -75,7 +75,7 @@ describe.skipIf(own === undefined)('a counter whose Redis stalls and keeps its c
     expect(await reserve('does not')).toMatchObject({ ok: false, reason: 'budget', availableUsd: 0 })
   })
 
-  it('counts what was never sent before it lets the next call in', async () => {
+  it('counts settlements that were never sent before it admits the next call', async () => {
     await reserve('first', 6)
     await stall(400)
     await settle('first', 6)

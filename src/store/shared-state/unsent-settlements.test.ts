@@ -35,7 +35,7 @@ describe('settlements Redis has not confirmed', () => {
     expect([sent, unsent.size, uncertain]).toEqual([['a 1', 'a 1 again', 'b 1'], 0, []])
   })
 
-  it('stay when it fails again, all of them', async () => {
+  it('are all kept when it fails again', async () => {
     const { unsent, state, sent } = setUp()
     for (let i = 0; i < 500; i++) unsent.keep(settlement(`${i}`))
     state.fails = true
@@ -47,7 +47,7 @@ describe('settlements Redis has not confirmed', () => {
     expect([unsent.size, sent.length]).toEqual([0, 500])
   })
 
-  it('are so many at most: of one that is given up, and of one that found nothing to pay, the store has to be asked', async () => {
+  it('are bounded in number: after one is given up, or found nothing to pay, the store has to be asked', async () => {
     const { unsent, uncertain, state } = setUp(2)
     for (const id of ['a', 'b', 'c']) unsent.keep(settlement(id))
     expect([unsent.size, uncertain]).toEqual([2, ['key:a']])
@@ -56,7 +56,7 @@ describe('settlements Redis has not confirmed', () => {
     expect(uncertain).toEqual(['key:a', 'key:c', 'key:c'])
   })
 
-  it('spend nothing once the figures are compared with the store, and are closed all the same', async () => {
+  it('spend nothing once the figures were compared with the store, and are still closed', async () => {
     const { unsent, sent } = setUp()
     unsent.keep(settlement('a'))
     unsent.spendNothing()

@@ -9,7 +9,7 @@ import type { Subject } from './subject.ts'
 /** Incoming answers: whole, in pieces and damaged. */
 export function describeAnswers({ dialect, voice, target, feed, stream }: Subject): void {
   describe('answers', () => {
-    it('say what the vendor said', () => {
+    it('have the content that the vendor sent', () => {
       const folded = foldEvents(stream(ANSWER))
       expect(folded.text).toBe(ANSWER.text)
       expect(folded.reasoning).toContain(ANSWER.reasoning!.text)
@@ -17,7 +17,7 @@ export function describeAnswers({ dialect, voice, target, feed, stream }: Subjec
         ANSWER.calls!.map(({ name, arguments: text }) => ({ name, arguments: JSON.parse(text) as unknown })),
       )
     })
-    it('count the same everywhere', () => {
+    it('have the same usage in stream and body', () => {
       const end = stream(ANSWER).at(-1)
       expect(end).toMatchObject({
         type: 'response-end',

@@ -40,7 +40,7 @@ export function describeReasoning({ dialect, voice, target, stream }: Subject): 
       )
       return dialect.encodeRequest({ ...REQUEST, input: [user('q'), ...history, ...results] }, target2).body
     }
-    it('comes back to who made it, from its envelope alone', () => {
+    it('is sent back to its account, from its envelope alone', () => {
       expect(replayed(target).includes(ANSWER.reasoning!.secret)).toBe(voice.returnsSecret)
     })
     it('never reaches another account', () => {

@@ -45,7 +45,7 @@ export function describeRequests({ dialect, voice, target, stream }: Subject): v
       expect(dialect.mediaUrls?.(request, target) ?? []).toEqual([])
       expect(dialect.encodeRequest(request, target).body).not.toBe('')
     })
-    it('name what an endpoint without the parameter does not get', () => {
+    it('report parameters that the endpoint does not support', () => {
       const { body, dropped } = dialect.encodeRequest(
         { input: [user('q')], tools: [tool('f')], temperature: 0.5 },
         { ...target, supports: new Set() },
@@ -53,7 +53,7 @@ export function describeRequests({ dialect, voice, target, stream }: Subject): v
       expect(dropped).toEqual(expect.arrayContaining(['tools', 'temperature']))
       expect(body).not.toContain('temperature')
     })
-    it('ask no endpoint to reason that does not support it, and name the wish', () => {
+    it('do not ask an endpoint without reasoning to reason, and report the option', () => {
       const supports = new Set(ALL.filter((parameter) => !parameter.includes('reasoning')))
       const encode = (reasoning: ModelRequest['reasoning']): { readonly body: string; readonly dropped: readonly string[] } =>
         dialect.encodeRequest({ input: [user('q')], max_output_tokens: 4000, ...(reasoning == null ? {} : { reasoning }) }, { ...target, supports })
@@ -66,7 +66,7 @@ export function describeRequests({ dialect, voice, target, stream }: Subject): v
       // The target does not reason by default anyway.
       expect(encode({ effort: 'none' })).toEqual(plain)
     })
-    it('ask for log probabilities in either way, or name them', () => {
+    it('ask for log probabilities with either field, or report them', () => {
       for (const ask of [{ top_logprobs: 2 }, { include: ['message.output_text.logprobs'] }] as const)
         for (const supports of [new Set(ALL), new Set<Parameter>()]) {
           const { body, dropped } = dialect.encodeRequest({ input: [user('q')], ...ask }, { ...target, supports })
@@ -79,20 +79,20 @@ export function describeRequests({ dialect, voice, target, stream }: Subject): v
         const encoded = dialect.encodeRequest({ input: [user('q')], ...(asked === undefined ? {} : { service_tier: asked }) }, own)
         return { word: voice.tier(JSON.parse(encoded.body)), dropped: encoded.dropped.includes('service_tier') }
       }
-      it.each(['flex', 'priority'] as const)('%s of an endpoint that stands for it, whatever was asked, or name it as dropped', (tier) => {
+      it.each(['flex', 'priority'] as const)('%s of an endpoint for that tier, whatever was requested, or report it as dropped', (tier) => {
         const word = voice.tiers[tier]
         for (const asked of [undefined, null, 'auto', 'default', tier] as const)
           expect(encode(asked, tier)).toEqual({ word, dropped: word === undefined })
         const other = tier === 'flex' ? 'priority' : 'flex'
         expect(encode(other, tier)).toEqual({ word, dropped: true })
       })
-      it.each(['flex', 'priority', 'fast'] as const)('default of an endpoint beside those of tiers, and name %s as dropped', (asked) => {
+      it.each(['flex', 'priority', 'fast'] as const)('default of an endpoint beside those of tiers, and report %s as dropped', (asked) => {
         const { word, dropped } = encode(asked, 'default')
         expect([undefined, voice.tiers.default]).toContain(word)
         expect(dropped).toBe(true)
         expect(encode(undefined, 'default')).toEqual({ word, dropped: false })
       })
-      it('of the caller where nothing is known of tiers, or name it as dropped', () => {
+      it('of the caller where the endpoint has no tier, or report it as dropped', () => {
         expect(encode(undefined)).toEqual({ word: undefined, dropped: false })
         for (const asked of ['flex', 'priority'] as const) {
           const { word, dropped } = encode(asked)
@@ -101,7 +101,7 @@ export function describeRequests({ dialect, voice, target, stream }: Subject): v
         expect(encode('fast')).toEqual(encode('priority'))
       })
     })
-    it('say of an empty file that it is empty, because no vendor accepts one', () => {
+    it('describe an empty file as empty, because no vendor accepts one', () => {
       const file = (filename: string | null, file_data: string) => ({ type: 'input_file' as const, filename, file_data })
       const files = [file('a.txt', 'data:text/plain;base64,'), file('b.pdf', 'data:application/pdf;base64,'), file(null, 'data:text/csv;base64,IAo=')]
       const { body } = dialect.encodeRequest({ input: [user([{ type: 'input_text', text: 'read' }, ...files])] }, target)
@@ -109,14 +109,14 @@ export function describeRequests({ dialect, voice, target, stream }: Subject): v
       expect(body).toContain('[An empty file]')
       expect(body).not.toMatch(/"(?:data|bytes|file_data)":|base64,/)
     })
-    it('name a JSON schema as servers take it, whatever the caller calls it', () => {
+    it('give a JSON schema a valid name, whatever the caller calls it', () => {
       const format = { type: 'json_schema' as const, name: 'Größe (v2) '.repeat(9), description: null, schema: { type: 'object', properties: {} } }
       const { body } = dialect.encodeRequest({ input: [user('q')], text: { format } }, target)
       expect(body).not.toMatch(/Größe|v2\)|null/)
       const [name] = [...body.matchAll(/"name":"([^"]*)"/g)].map(([, found]) => found)
       expect(name ?? 'none').toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
     })
-    it('are made of lists as long as a body can hold', () => {
+    it('can be encoded from lists as long as a body can hold', () => {
       const many = <T>(length: number, entry: T): T[] => Array.from({ length }, () => entry)
       const image = { type: 'input_image', image_url: 'https://x.test/i.png' } as const
       const call: InputItem = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }
@@ -155,7 +155,7 @@ export function describeRequests({ dialect, voice, target, stream }: Subject): v
       // A format with its own free-form tools takes the text unchanged.
       expect(custom?.type === 'custom_tool_call' ? custom.text : 'some text').toBe('some text')
     })
-    it('that the caller runs are told with what came of them', () => {
+    it('that the caller runs are sent with their results', () => {
       const input: InputItem[] = [
         user('q'),
         { type: 'shell_call', id: 'sh_1', call_id: 'a', action: { commands: ['list-them'] }, status: 'completed' },

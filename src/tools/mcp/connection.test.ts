@@ -62,7 +62,7 @@ describe.each<McpKind>(['modern', 'sessions', 'sse'])('a server of kind %s', (ki
     await connection.close()
   })
 
-  it('hears at once that nobody waits for a call any more, and goes on', async () => {
+  it('learns at once that a call was cancelled, and continues', async () => {
     const connection = await connect(server.url)
     const caller = new AbortController()
     const waiting = connection.callTool('wait', {}, caller.signal)
@@ -104,7 +104,7 @@ describe.each<McpKind>(['modern', 'sessions'])('a list of a server of kind %s', 
   })
   afterAll(() => server.close())
 
-  it('is read tool by tool: one that is none spoils no other', async () => {
+  it('is read tool by tool: an invalid one does not affect the others', async () => {
     let deep: unknown = {}
     for (let n = 0; n < 300; n++) deep = { items: deep }
     const page = {
@@ -146,7 +146,7 @@ describe.each<McpKind>(['modern', 'sessions'])('a list of a server of kind %s', 
     await connection.close()
   })
 
-  it('without an end is read as far as anyone needs', async () => {
+  it('without an end is read as far as needed', async () => {
     server.forget()
     let pages = 0
     server.listAs(() => ({ tools: [tool(`t${++pages}`)], nextCursor: `page ${pages}` }))
@@ -159,7 +159,7 @@ describe.each<McpKind>(['modern', 'sessions'])('a list of a server of kind %s', 
     await connection.close()
   })
 
-  it('that is none at all is an error', async () => {
+  it('that is malformed is an error', async () => {
     server.listAs(() => ({ tools: 'all' }))
     const connection = await connect(server.url)
     await expect(connection.listTools(soon())).rejects.toMatchObject({ name: 'McpFailure' })
@@ -213,7 +213,7 @@ describe.each<McpKind>(['modern', 'sessions'])('a result of a server of kind %s'
   it.each<[string, object, object]>([
     ['words alone', { content: [text('done')] }, { content: [text('done')] }],
     ['a list', { content: [], structuredContent: [1, 2] }, { content: [text('[1,2]')] }],
-  ])('with %s is read although the tool promises an object: it has done its work', async (_what, given, read) => {
+  ])('with %s is read although the tool declares an object, because the tool has run', async (_what, given, read) => {
     const schema = { type: 'object', properties: {} }
     server.listAs(() => ({ tools: [{ name: 'add', inputSchema: schema, outputSchema: { ...schema, required: ['sum'] } }] }))
     server.resultAs(given)
@@ -223,7 +223,7 @@ describe.each<McpKind>(['modern', 'sessions'])('a result of a server of kind %s'
     await connection.close()
   })
 
-  it('that is none at all is an error in plain words', async () => {
+  it('that is malformed is an error in plain words', async () => {
     server.resultAs(null)
     const connection = await connect(server.url)
     await expect(connection.callTool('add', { a: 1, b: 2 }, soon())).rejects.toMatchObject({
@@ -234,7 +234,7 @@ describe.each<McpKind>(['modern', 'sessions'])('a result of a server of kind %s'
   })
 })
 
-it('that has carried much is replaced before its bound ends a call', async () => {
+it('a connection that has transferred much is replaced before its bound ends a call', async () => {
   const server = await startMcpServer('sse')
   const options = { egress: wayOut(), version: '1.0.0', maxStandingBytes: 1024 * 1024 }
   let connects = 0
@@ -256,7 +256,7 @@ it('that has carried much is replaced before its bound ends a call', async () =>
   await server.close()
 })
 
-it('ends its session when it is closed', async () => {
+it('a connection ends its session when it is closed', async () => {
   const server = await startMcpServer('sessions')
   const connection = await connect(server.url)
   await connection.close()
@@ -264,7 +264,7 @@ it('ends its session when it is closed', async () => {
   await server.close()
 })
 
-describe('a server that does not want us', () => {
+describe('a server that refuses the gateway', () => {
   let server: Server
   let answer: (request: IncomingMessage, response: ServerResponse) => void
   let url: string
@@ -306,12 +306,12 @@ describe('a server that does not want us', () => {
     await expect(connect(url, { signal: soon(100) })).rejects.toMatchObject({ kind: 'timeout' })
   })
 
-  it('and answers something else is no server', async () => {
+  it('and answers something else is not an MCP server', async () => {
     answer = (_request, response) => response.setHeader('content-type', 'text/html').end('<html>')
     await expect(connect(url)).rejects.toMatchObject({ name: 'McpFailure' })
   })
 
-  it('and swells is cut off', async () => {
+  it('and sends too much is cut off', async () => {
     answer = (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       const more = (): boolean => response.write(`: ${'x'.repeat(256 * 1024)}\n`)

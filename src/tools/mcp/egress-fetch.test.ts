@@ -17,10 +17,10 @@ function scene() {
   return { asked, fetch: createEgressFetch({ egress: egress as Egress, origin: ORIGIN, standing: true }) }
 }
 
-describe('the way out of a session with a server', () => {
+describe('requests of a session with a server', () => {
   const init = { method: 'POST', headers: { authorization: 'Bearer secret' }, body: '{}' }
 
-  it('leads to that server, whatever the path', async () => {
+  it('go to that server, whatever the path', async () => {
     const { asked, fetch } = scene()
     await fetch(`${ORIGIN}/another/path`, init)
     expect(asked).toMatchObject([{ url: `${ORIGIN}/another/path`, headers: { authorization: 'Bearer secret' } }])
@@ -33,7 +33,7 @@ describe('the way out of a session with a server', () => {
     'https://tools.example.other.example/mcp',
     'https://tools.example@other.example/mcp',
     'http://127.0.0.1/mcp',
-  ])(verifies('E5', 'leads nowhere else, %s: the credential stays where it belongs'), async (url) => {
+  ])(verifies('E5', 'go nowhere else, %s, so that the credential is not leaked'), async (url) => {
     const { asked, fetch } = scene()
     await expect(fetch(url, init)).rejects.toThrow('another origin')
     await expect(fetch(new URL(url), init)).rejects.toThrow('another origin')
@@ -67,7 +67,7 @@ describe('a stream that ends without the answer', () => {
     return told
   }
 
-  it('is the end of the wait where its events have no ids', async () => {
+  it('is a failure where its events have no ids', async () => {
     expect(await toldAfter('event: message\ndata: {}\n\n')).toMatchObject([{ message: 'the server closed the connection before it answered' }])
   })
   it.each([
@@ -76,5 +76,5 @@ describe('a stream that ends without the answer', () => {
     [['data: {}\ni', 'd: 1\n\n']],
     [['data: {}\r\nid', ':1\n\n']],
     [['\n', 'i', 'd', ':']],
-  ])('goes on where one has: %j', async (chunks) => expect(await toldAfter(...chunks)).toEqual([]))
+  ])('is resumed where one has: %j', async (chunks) => expect(await toldAfter(...chunks)).toEqual([]))
 })

@@ -25,12 +25,12 @@ const called = (id: string, name = 'math__add') => ({ type: 'function_call', cal
 const gave = (id: string, output: unknown) => ({ type: 'function_call_output', call_id: id, output })
 
 describe('calls of an earlier answer', () => {
-  it('are the function calls and results they were; lists are nothing to a model', () => {
+  it('become function calls and results; tool lists are not sent to a model', () => {
     const list: InputItem = { type: 'mcp_list_tools', id: 'mcpl_1', server_label: 'math', tools: [] }
     expect(replay([user, list, call(), said], offered)).toEqual({ input: [user, called('mcp_1'), gave('mcp_1', '3'), said], due: [] })
   })
 
-  it('have a name also where an item of our own spelling says nothing of its server or its tool', () => {
+  it('have a name also where an item of the gateway’s type names neither server nor tool', () => {
     const names = [{}, { serverLabel: 'math' }, { toolName: 'add' }, { serverLabel: null, toolName: '' }].map((fields) => {
       const [first] = replay([{ type: 'gateway:mcp', id: 'mcp_1', ...fields }], () => undefined).input
       return (first as JsonObject)['name']
@@ -38,7 +38,7 @@ describe('calls of an earlier answer', () => {
     expect(names).toEqual(['mcp__tool', 'math__tool', 'mcp__add', 'mcp__tool'])
   })
 
-  it('keep their name when the tool is offered no more, and read their error', () => {
+  it('keep their name when the tool is no longer offered, and contain their error', () => {
     const gone = call({ name: 'gone', output: null, error: 'the disk is full' })
     expect(replay([gone], offered).input).toEqual([called('mcp_1', 'math__gone'), gave('mcp_1', '{"status":"error","error":"the disk is full"}')])
     const vendors = call({ output: null, error: { type: 'mcp_protocol_error', code: 1, message: 'x' } })
@@ -54,7 +54,7 @@ describe('calls of an earlier answer', () => {
 })
 
 describe('an approval', () => {
-  it('makes the call due, with a result that is still to come', () => {
+  it('makes the call pending', () => {
     expect(replay([user, request(), response(true)], offered)).toEqual({
       input: [user, called('mcpr_1'), gave('mcpr_1', '')],
       due: [{ functionName: 'math__add', callId: 'mcpr_1', arguments: '{"a":1}', grant: 'mcpr_1' }],
@@ -68,7 +68,7 @@ describe('an approval', () => {
     expect(input[4]).toMatchObject(gave('mcpr_1', expect.stringContaining('did not approve')))
   })
 
-  it('that is refused tells the model why', () => {
+  it('that is denied gives the model the reason', () => {
     const { input, due } = replay([user, request(), response(false, 'mcpr_1', { reason: 'too dear' })], offered)
     expect(due).toEqual([])
     expect(input.at(-1)).toMatchObject(gave('mcpr_1', expect.stringContaining('Reason: too dear')))
@@ -95,17 +95,17 @@ describe('an approval', () => {
     expect(replay([user, request(), response(true), user], offered).due).toHaveLength(1)
   })
 
-  it('of a tool that is offered no more is nothing that could run', () => {
+  it('of a tool that is no longer offered runs nothing', () => {
     const { input, due } = replay([request('mcpr_1', 'gone'), response(true)], offered)
     expect(due).toEqual([])
     expect(input.at(-1)).toMatchObject(gave('mcpr_1', expect.stringContaining('not available any more')))
   })
 
-  it('of nothing is refused by name', () => {
+  it('of an unknown request is refused with its path', () => {
     expect(() => replay([user, response(true)], offered)).toThrow('input[1].approval_request_id names no mcp_approval_request')
   })
 
-  it('that never came leaves a call that was not carried out', () => {
+  it('that never came leaves a call without execution', () => {
     expect(replay([user, request(), user], offered).input[2]).toMatchObject(gave('mcpr_1', expect.stringContaining('not approved this call')))
   })
 })

@@ -25,7 +25,7 @@ describe('a message', () => {
   })
 })
 
-it('events are mended wherever they are cut, whatever ends their lines, and nothing else of them is touched', async () => {
+it('events are repaired wherever they are cut, with any line ends, and are otherwise unchanged', async () => {
   const events =
     ': hi\r\nid: 7\r\nevent: message\r\ndata: {"id":1,"result":{"t":"é\\n"},"error":null}\r\n\r\nretry: 5\ndata:{"params":null}\rdata: "_meta": null'
   const mended = ': hi\r\nid: 7\r\nevent: message\r\ndata: {"id":1,"result":{"t":"é\\n"}}\r\n\r\nretry: 5\ndata:{}\rdata: "_meta": null'
@@ -36,7 +36,7 @@ it('events are mended wherever they are cut, whatever ends their lines, and noth
   }
 })
 
-it('an event is there as soon as its line is', async () => {
+it('an event is passed on as soon as its line is complete', async () => {
   const stream = mendEvents(
     (async function* () {
       yield Buffer.from('data: {"id":1}\n\nda')

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { functionName } from './names.ts'
 
-describe('what a model calls a remote tool', () => {
-  it('says which server it is of', () => {
+describe('the function name of a remote tool', () => {
+  it('contains the label of its server', () => {
     expect(functionName('docs', 'search-all')).toBe('docs__search-all')
   })
 

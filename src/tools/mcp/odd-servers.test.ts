@@ -41,7 +41,7 @@ describe('an error of a tool', () => {
     [401, 'no licence', {}],
     [-32_000, 'the backend said (HTTP 404)', {}],
     [-32_000, 'the backend said no', { status: 404, cause: 'x' }],
-  ])('is told in its own words and no status of HTTP, whatever its number is: %i, %s', async (code, message, data) => {
+  ])('keeps its message and is not taken for an HTTP status, whatever its code: %i, %s', async (code, message, data) => {
     await call()
     server.answer({ 'tools/call': (response, { id }) => inJson(response, { jsonrpc: '2.0', id, error: { code, message, data } }) })
     await expect(call()).rejects.toMatchObject({ kind: 'protocol', message, unsent: false })
@@ -51,12 +51,12 @@ describe('an error of a tool', () => {
   })
 })
 
-describe('a server that takes its time', () => {
+describe('a slow server', () => {
   const slowly: RawAnswer = (response, message) => {
     setTimeout(() => inEvents(response, usualAnswer(message)), 350)
   }
 
-  it('and answers each question on a stream of its own is waited for, however many questions it takes', async () => {
+  it('that answers each request on a stream of its own is waited for, however many requests it takes', async () => {
     const page: RawAnswer = (response, message) => {
       const { cursor } = (message['params'] ?? {}) as { cursor?: string }
       const result = {
@@ -78,7 +78,7 @@ describe('a server that takes its time', () => {
   })
 })
 
-describe('a server that knows nothing of the newer protocol, and to its first question', () => {
+describe('a server without the newer protocol that, to the first request,', () => {
   it.each<[string, RawAnswer]>([
     ['says 202, as to a message that needs no answer', (response) => response.writeHead(202).end()],
     ['says 204', (response) => response.writeHead(204).end()],
@@ -88,13 +88,13 @@ describe('a server that knows nothing of the newer protocol, and to its first qu
     ['shows a page', (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')],
     ['gives an error of no question', (response) => inJson(response, { jsonrpc: '2.0', id: null, error: { code: -32_600, message: 'Invalid' } })],
     ['gives an error that is a word', (response, { id }) => inJson(response, { jsonrpc: '2.0', id, error: 'unknown method' })],
-  ])('%s, is asked in the older way', async (_what, answer) => {
+  ])('%s, is asked with the older protocol', async (_what, answer) => {
     server.answer({ 'server/discover': answer })
     expect(await call()).toMatchObject({ content: [{ text: 'done' }] })
     expect(server.heard).toEqual(['server/discover', 'initialize', 'notifications/initialized', 'tools/call'])
   })
 
-  it('is reported by its first answer if it does not answer in the older way either', async () => {
+  it('is reported by its first answer if it does not support the older protocol either', async () => {
     const nothing: RawAnswer = (response) => response.writeHead(202).end()
     server.answer({ 'server/discover': nothing, initialize: (response) => response.writeHead(500).end() })
     await expect(call()).rejects.toMatchObject({ kind: 'unreachable', message: 'the server closed the connection before it answered' })
@@ -133,7 +133,7 @@ it.each([
   await expect(call()).rejects.toMatchObject({ kind: 'protocol', message: 'the disk is full' })
 })
 
-describe('a question that is never answered', () => {
+describe('a request that is never answered', () => {
   it.each<[string, RawAnswer]>([
     ['for it is taken like a message that needs no answer', (response) => response.writeHead(202).end()],
     ['for the answer is to another question', (response, message) => inJson(response, { ...usualAnswer(message), id: 4_711 })],
@@ -149,7 +149,7 @@ describe('a question that is never answered', () => {
   })
 })
 
-describe('a server that breaks off its answer, to be asked for the rest', () => {
+describe('a server that ends its stream, to be asked for the rest', () => {
   const breaksOff = (response: ServerResponse): unknown =>
     response.writeHead(200, { 'content-type': 'text/event-stream' }).end('retry: 1\nid: 1\ndata: \n\n')
   const askedAgain = (): number => server.heard.filter((kind) => kind === 'GET').length
@@ -200,7 +200,7 @@ it('a server that asks too many questions at once gets no further answers, and i
 it.each([
   ['Bad Request: No valid session ID provided', {}],
   ['Session not found', { code: -32_001 }],
-])('a server that has forgotten the session and says so with 400 (%s) is asked on a new one', async (message, more) => {
+])('a server that has lost the session and says so with 400 (%s) is asked in a new session', async (message, more) => {
   const sessions = ['first', 'second']
   const known = new Set<unknown>()
   server.answer({

@@ -71,7 +71,7 @@ describe('a connection', () => {
     expect([pool.size, made[0]!.closed]).toEqual([0, true])
   })
 
-  it('gives way to new ones, the longest unused first, but not while it is busy', async () => {
+  it('is evicted for new ones, the longest unused first, but not while it is busy', async () => {
     const { pool, made, use } = stage({ max: 2 })
     await use(nothing, { address: at('a') })
     await use(nothing, { address: at('b') })
@@ -94,7 +94,7 @@ describe('a connection', () => {
   })
 })
 
-describe('a connection that was lost in between', () => {
+describe('a connection that was lost while idle', () => {
   const gone = (unsent: boolean) => new McpFailure('gone', 'gone', unsent, undefined)
   const failsOnce = (error: McpFailure) => {
     let times = 0
@@ -105,7 +105,7 @@ describe('a connection that was lost in between', () => {
     }
   }
 
-  it('is replaced, and what was certainly not carried out is tried again', async () => {
+  it('is replaced, and a call that was certainly not executed is retried', async () => {
     const { made, use } = stage()
     await use(nothing)
     expect(await use(failsOnce(gone(true)))).toBe(2)
@@ -124,7 +124,7 @@ describe('a connection that was lost in between', () => {
     expect(await use(failsOnce(gone(false)), { repeated: true })).toBe(2)
   })
 
-  it('is no excuse for a new one: its failure is told', async () => {
+  it('is not retried on a new one that fails: its failure is reported', async () => {
     const { made, use } = stage()
     await expect(use(failsOnce(gone(true)))).rejects.toThrow('gone')
     expect(made).toHaveLength(1)
@@ -153,7 +153,7 @@ describe('connecting', () => {
   })
 })
 
-it('nobody waits for is given up', async () => {
+it('that has no waiting caller is aborted', async () => {
   let limit: AbortSignal | undefined
   const { pool } = stage({
     connect: (_address, signal) => {
@@ -170,7 +170,7 @@ it('nobody waits for is given up', async () => {
   expect(pool.size).toBe(0)
 })
 
-it('that was given up is not lent to who comes before it has ended', async () => {
+it('that was aborted is not shared with later callers', async () => {
   let connects = 0
   const ended = Promise.withResolvers<never>()
   const { pool } = stage({

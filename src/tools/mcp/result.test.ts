@@ -5,7 +5,7 @@ import { readResult, scrubJson } from './result.ts'
 const read = (content: readonly object[], structuredContent?: unknown) =>
   readResult({ content: content as never, isError: false, ...(structuredContent === undefined ? {} : { structuredContent }) }, [])
 
-describe('what a remote tool gave back', () => {
+describe('the result of a remote tool', () => {
   it('is its texts', () => {
     expect(
       read([
@@ -40,7 +40,7 @@ describe('what a remote tool gave back', () => {
     expect(shown('R0lGODdh', 'image/*')).toBe('data:image/gif;base64,R0lGODdh')
   })
 
-  it('takes nothing for an image that is none', () => {
+  it('treats only images as images', () => {
     expect(read([{ type: 'image', data: 'a"b', mimeType: 'image/png' }]).output).toBe('[image image/png, 2 bytes]')
     expect(read([{ type: 'image', data: 'AAAA', mimeType: 'text/html;x' }]).output).toBe('[image text/html;x, 3 bytes]')
   })
@@ -67,24 +67,24 @@ describe('what a remote tool gave back', () => {
     expect(text).toContain('[cut: the result was longer]')
   })
 
-  it('does not give the caller’s secrets away', () => {
+  it('does not contain the caller’s secrets', () => {
     expect(readResult({ content: [{ type: 'text', text: 'you sent Bearer s3cr3t-value' }], isError: false }, ['s3cr3t-value']).text).toBe(
       'you sent Bearer [redacted]',
     )
     expect(blankTexts('a b', [])).toBe('a b')
   })
 
-  it('does not give the rest of one away that begins like another', () => {
+  it('does not contain the rest of a secret that begins like another', () => {
     const secrets = ['tok_live_12', 'tok_live_1234567890', 'tok_live_1234']
     expect(blankTexts('tok_live_1234567890, tok_live_1234 and tok_live_12', secrets)).toBe('[redacted], [redacted] and [redacted]')
   })
 
-  it('does not give one away that JSON writes in another way', () => {
+  it('does not contain a secret with JSON escapes', () => {
     const { text } = readResult({ content: [], structuredContent: { you: 'sent p"ss\\w0rd' }, isError: false }, ['p"ss\\w0rd'])
     expect(text).toBe('{"you":"sent [redacted]"}')
   })
 
-  it('does not give half of one away where it is cut', () => {
+  it('does not contain half of a secret where it is cut', () => {
     const secret = 'tok_live_0123456789abcdefghijklmnop'
     for (const left of [1, 10, secret.length - 1]) {
       const text = `${'x'.repeat(100_000 - left)}${secret}${'y'.repeat(100)}`
@@ -94,7 +94,7 @@ describe('what a remote tool gave back', () => {
 })
 
 describe('a value without the secrets', () => {
-  it('is the value it was where it held none', () => {
+  it('is the same value if it contains none', () => {
     const value = { type: 'object' }
     expect(scrubJson(value, ['secret-1'])).toBe(value)
     expect(scrubJson(undefined, ['secret-1'])).toBeUndefined()

@@ -10,7 +10,7 @@ const tool = (name: string, readOnly?: boolean): RemoteTool => ({
   ...(readOnly === undefined ? {} : { annotations: { readOnlyHint: readOnly } }),
 })
 
-describe('an entry nobody could open', () => {
+describe('an invalid tool entry', () => {
   it.each<[string, OtherTool, string]>([
     ['without an address', entry({ server_url: undefined }), 'server_url is required'],
     ['with a connector of somebody else', entry({ connector_id: 'connector_gmail' }), 'connector_id names a connector of one provider'],
@@ -25,25 +25,25 @@ describe('an entry nobody could open', () => {
     expect(() => check(given)).toThrow(words)
   })
 
-  it('shares its label with another', () => {
+  it('with the same label as another is refused', () => {
     expect(() => check(entry(), [entry(), entry({ server_url: 'https://other.example' })])).toThrow('"docs" is used by two')
     expect(() => check(entry(), [entry(), entry({ server_label: 'other' })])).not.toThrow()
   })
 
-  it('is one of too many', () => {
+  it('beyond the maximum number is refused', () => {
     const many = Array.from({ length: 17 }, (_, n) => entry({ server_label: `s${n}` }))
     expect(() => check(many[0]!, many)).toThrow('at most 16')
   })
 })
 
-describe('what is sent to a server', () => {
-  it('is what the caller gave, the token as a bearer', () => {
+describe('the headers sent to a server', () => {
+  it('are those of the caller, with the token as a bearer token', () => {
     const headers = requestHeaders({ headers: { 'X-Key': 'k', 'Mcp-Session-Id': 'stolen', Accept: 'text/html' }, authorization: 'token' })
     expect(headers).toEqual({ 'x-key': 'k', authorization: 'Bearer token' })
     expect(requestHeaders({ headers: null, authorization: 'Bearer token' })).toEqual({ authorization: 'Bearer token' })
   })
 
-  it('has values that must not come back', () => {
+  it('have values that must not appear in results', () => {
     expect(secretsOf({ headers: { 'x-api-key': 'k'.repeat(12), 'x-lang': 'en-GB-very-long' }, authorization: 'Bearer t0ken-of-mine' })).toEqual([
       't0ken-of-mine',
       'kkkkkkkkkkkk',

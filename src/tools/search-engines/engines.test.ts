@@ -96,7 +96,7 @@ describe('requests', () => {
     ['parallel', 10, 10],
     ['perplexity', 20, 20],
     ['tavily', 300, 150],
-  ])('of %s name no more domains than it takes: %i, or %i that are excluded', (name, allowed, excluded) => {
+  ])('of %s name no more domains than it accepts: %i, or %i that are excluded', (name, allowed, excluded) => {
     const many = Array.from({ length: 1_000 }, (_, n) => `domain-${n}.test`)
     const named = (query: Partial<SearchQuery>) =>
       JSON.stringify(engine(name).search({ ...plain, ...query }).body).match(/domain-\d+\.test/g)?.length ?? 0
@@ -131,7 +131,7 @@ describe('answers', () => {
     expect(hit!.title).toBe('T'.repeat(500))
   })
 
-  it.each(searchEngines.map(({ name }) => name))('of %s that are nothing of the kind give no results', (name) => {
+  it.each(searchEngines.map(({ name }) => name))('of %s with another format give no results', (name) => {
     for (const body of [null, 1, 'x', [], {}, { results: 5 }, { results: [null, { url: 7 }, { url: 'ftp://x' }] }])
       expect(engine(name).readHits(body)).toEqual([])
   })
@@ -147,7 +147,7 @@ describe('the choice of an engine', () => {
   const names = (given: ReturnType<typeof config>, env: { readonly [name: string]: string } = {}) =>
     readyEngines(searchEngines, { config: given, env }).map((ready) => ready.engine.name)
 
-  it('takes those that have what they need, in order', () => {
+  it('takes configured engines, in order', () => {
     expect(names(config({}))).toEqual([])
     expect(names(config({}), { TAVILY_API_KEY: 'k', EXA_API_KEY: 'k', SEARXNG_URL: 'http://127.0.0.1:8888/' })).toEqual(['exa', 'tavily', 'searxng'])
     expect(names(config({ searxng: { baseUrl: 'http://127.0.0.1:1' } }))).toEqual(['searxng'])
@@ -157,7 +157,7 @@ describe('the choice of an engine', () => {
     expect([exa!.headers, searxng!.baseUrl]).toEqual([{ 'x-api-key': 'k' }, 'http://127.0.0.1:8888'])
     expect(names(config({}), { EXA_API_KEY: '\n' })).toEqual([])
   })
-  it('puts the operator’s choice first', () =>
+  it('prefers the operator’s choice', () =>
     expect(names(config({ brave: { apiKey: new Secret('k') } }, 'brave'), { EXA_API_KEY: 'k' })).toEqual(['brave', 'exa']))
   it('puts keys into headers only', () => {
     const [ready] = readyEngines(searchEngines, { config: config({ exa: { apiKey: new Secret('canary') } }), env: {} })

@@ -25,7 +25,7 @@ function shown(pieces: readonly string[]): { readonly name: string; readonly sai
 }
 
 describe('text of a tool’s own item', () => {
-  it('stands in a part that is opened before it and closed behind it, once', () => {
+  it('is in one part that is opened before it and closed after it', () => {
     expect(shown(['Do ', 'it.'])).toEqual([
       { name: 'content_part.added', said: '' },
       { name: 'output_text.delta', said: 'Do ' },
@@ -34,7 +34,7 @@ describe('text of a tool’s own item', () => {
       { name: 'content_part.done', said: 'Do it.' },
     ])
   })
-  it('has no part while nothing is said', () => {
+  it('has no part while there is no text', () => {
     expect(shown([])).toEqual([])
     expect(shown([''])).toEqual([])
   })

@@ -31,7 +31,7 @@ function fetcher(robots: (signal: AbortSignal) => Promise<EgressResponse>) {
 }
 
 describe('robots.txt', () => {
-  it('is asked for once in a while', async () => {
+  it('is requested only once in a while', async () => {
     const { get, asked } = fetcher(async () => answer('User-agent: *\nDisallow: /y'))
     expect([await get(), await get(), asked()]).toEqual(['the page', 'the page', 1])
   })
@@ -43,7 +43,7 @@ describe('robots.txt', () => {
   ])('%s', async (_how, robots, outcome) => {
     expect(await fetcher(robots).get()).toContain(outcome)
   })
-  it('is not followed to where the caller lets nobody go, and others still learn of it', async () => {
+  it('is not followed to domains the caller excludes, and is still fetched for others', async () => {
     const asked: string[] = []
     const egress = {
       request: async ({ url }: { readonly url: string }) => {
@@ -106,7 +106,7 @@ describe('robots.txt', () => {
     })
   })
 
-  it('is asked for again when the caller who asked for it gave up', async () => {
+  it('is requested again when the first caller gave up', async () => {
     const { get, asked } = fetcher(
       (signal) =>
         new Promise((resolve, reject) => {

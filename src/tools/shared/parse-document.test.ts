@@ -9,7 +9,7 @@ const html = (text: string): { readonly bytes: Buffer; readonly kind: 'html'; re
 const SLOW = html(`<html><body>${'<div><p>abc, def, ghi <a href="https://x.y/">l</a>'.repeat(60_000)}</body></html>`)
 
 describe('documents in the queue', () => {
-  it('that are given up leave the queue at once, and the next is read', async () => {
+  it('that are cancelled leave the queue at once, and the next is read', async () => {
     const parser = new DocumentParser()
     const patient = new AbortController()
     const first = [1, 2].map(() => parser.parse(SLOW, patient.signal, 3_000).catch((error: Error) => error.message))

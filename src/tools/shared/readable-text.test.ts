@@ -22,7 +22,7 @@ trailer<</Root 1 0 R>>
 %%EOF`
 
 describe('pages as text', () => {
-  it('asks long lists of siblings for their members once: the parser makes a new list each time', async () => {
+  it('reads long lists of siblings once, because the parser creates a new list each time', async () => {
     let owner: object = parseHTML('<p>').document
     while (!Object.hasOwn(owner, 'childNodes')) owner = Object.getPrototypeOf(owner) as object
     const lists = vi.spyOn(owner as { childNodes: { readonly length: number } }, 'childNodes', 'get')
@@ -32,14 +32,14 @@ describe('pages as text', () => {
     expect(members).toBeLessThan(20 * 4_000)
   })
 
-  it('keeps headings, lists and links, and leaves out what nobody sees', async () => {
+  it('keeps headings, lists and links, and leaves out invisible elements', async () => {
     const { text, title } = await read(
       '<html><head><title>T</title></head><body><h2>Fruit</h2><ul><li>Apple</li><li><a href="https://a.test/b">Pear</a></li></ul><p hidden>secret</p><p style="display:none">hidden</p><script>x()</script></body></html>',
     )
     expect(title).toBe('T')
     expect(text).toBe('## Fruit\n\n- Apple\n\n- [Pear](https://a.test/b)')
   })
-  it('keeps the lines of code and how far they are moved in', async () => {
+  it('keeps the lines of code and their indentation', async () => {
     const code = 'def f(x):\n    if x:\n\n\n        return  1\n'
     const { text } = await read(
       `<main><p>Like   this:</p><pre><code>\n${code.replace('return', '<b>return</b>')}</code></pre><p>Or
@@ -63,18 +63,18 @@ describe('pages as text', () => {
     ['<meta name="x"><p>charset=windows-1251</p>', 'utf-8', 'Z\xc3\xbcrich', 'charset=windows-1251\n\nZürich'],
     ['\xef\xbb\xbf<meta charset="windows-1251">', 'utf-8', 'Z\xc3\xbcrich', 'Zürich'],
     ['<meta charset="no-such">', 'utf-8', 'Z\xc3\xbcrich', 'Zürich'],
-  ])('believes %s where the server names no charset', async (head, charset, bytes, text) => {
+  ])('uses the charset of %s where the server names none', async (head, charset, bytes, text) => {
     const page = Buffer.from(`${head}<p>${bytes}</p>`, 'latin1')
     expect((await readDocument(page, 'html')).text).toBe(text)
     expect((await readDocument(page, 'html', charset)).text).toBe(text)
   })
-  it.each([undefined, 'utf-8'])('believes a UTF-16 byte order mark before anything else (server: %s)', async (charset) => {
+  it.each([undefined, 'utf-8'])('prefers a UTF-16 byte order mark over anything else (server: %s)', async (charset) => {
     expect((await readDocument(Buffer.from('\ufeff<p>Zürich', 'utf16le'), 'html', charset)).text).toBe('Zürich')
   })
-  it('believes the server rather than the page', async () => {
+  it('prefers the charset of the server over that of the page', async () => {
     expect((await readDocument(Buffer.from('<meta charset="windows-1251"><p>Zürich'), 'html', 'utf-8')).text).toBe('Zürich')
   })
-  it('takes a document nested deeper than any stack', async () => {
+  it('reads a document nested deeper than any stack', async () => {
     expect((await read(`${'<b>'.repeat(5_000)}deep`)).text).toBe('deep')
   })
   it('reads PDF', async () => expect((await readDocument(Buffer.from(PDF), 'pdf', 'utf-8')).text).toBe('Hello from a PDF'))
@@ -84,17 +84,17 @@ describe('parsing in workers', () => {
   const signal = new AbortController().signal
   const parser = new DocumentParser()
 
-  it('uses a worker again and runs several documents', async () => {
+  it('reuses a worker for several documents', async () => {
     const bytes = Buffer.from('<p>words</p>')
     const texts = await Promise.all([1, 2, 3, 4].map(() => parser.parse({ bytes, kind: 'html', charset: 'utf-8' }, signal)))
     expect(texts.map(({ text }) => text)).toEqual(['words', 'words', 'words', 'words'])
   })
-  it(verifies('H7', 'ends a worker that takes too long, and goes on with another'), async () => {
+  it(verifies('H7', 'ends a worker that takes too long, and continues with another'), async () => {
     const big = Buffer.from('<table>'.repeat(20_000))
     await expect(parser.parse({ bytes: big, kind: 'html', charset: 'utf-8' }, signal, 20)).rejects.toMatchObject({ errorType: 'unprocessable' })
     expect((await parser.parse({ bytes: Buffer.from('<p>still here'), kind: 'html', charset: 'utf-8' }, signal)).text).toBe('still here')
   })
-  it(verifies('H7', 'ends a worker whose document unpacks to more than it may hold, long before its time is over'), async () => {
+  it(verifies('H7', 'ends a worker whose document expands beyond its memory limit, long before its time is over'), async () => {
     const packed = await buffer(Readable.from(Array<Buffer>(400).fill(Buffer.alloc(1024 * 1024, 0x20))).pipe(createDeflate()))
     const [head, tail] = PDF.split(/<<\/Length 44>>\n?stream\n[\s\S]*?\nendstream/)
     const bytes = Buffer.concat([
@@ -113,7 +113,7 @@ describe('parsing in workers', () => {
     expect(peak - before).toBeLessThan(1200 * 1024 * 1024)
     expect((await parser.parse({ bytes: Buffer.from('<p>still here'), kind: 'html', charset: 'utf-8' }, signal)).text).toBe('still here')
   })
-  it(verifies('H7', 'says so of a damaged document'), async () => {
+  it(verifies('H7', 'reports a damaged document'), async () => {
     await expect(parser.parse({ bytes: Buffer.from('%PDF-1.4 nothing'), kind: 'pdf', charset: 'utf-8' }, signal)).rejects.toMatchObject({
       message: expect.stringContaining('damaged') as string,
     })

@@ -41,7 +41,7 @@ describe('robots.txt', () => {
     ['/%61b', 'Disallow: /ab'],
     ['/a%20b', 'Disallow: /a b'],
   ])('%s falls under %s, however it is spelled', (path, rule) => expect(robotsAllow(`User-agent: *\n${rule}`, 'x', path)).toBe(false))
-  it('keeps an escaped slash apart from one that parts a path', () => {
+  it('distinguishes an escaped slash from a path separator', () => {
     expect(robotsAllow('User-agent: *\nDisallow: /a%2Fb', 'x', '/a/b')).toBe(true)
   })
 
