@@ -26,7 +26,7 @@ const ALONE_TOGETHER = ['ai-sdk-op*', 'open*'].map((name) => `e2e/clients/${name
 const TOGETHER = ['src', 'console/src', 'scripts', 'bench'].map((room) => `${room}/**/*.test.ts`)
 
 /** Not these: they listen to signals, end the process or put another module in a module's place. */
-const APART = ['src/cli/last-resort', 'src/cli/stop-signals', 'src/wiring/ways-out'].map((name) => `${name}.test.ts`)
+const APART = ['src/cli/last-resort', 'src/cli/stop-signals', 'src/wiring/egress-clients'].map((name) => `${name}.test.ts`)
 
 /**
  * The same of scenarios that start gateways in their own process and look at nothing but what comes over sockets: each would load the gateway's

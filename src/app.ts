@@ -47,7 +47,7 @@ import { openServing } from './wiring/serving.ts'
 import type { WriteBehindSink } from './store/index.ts'
 import { DELIVERIES_LIMIT_MS, RECORDS_LIMIT_MS, SINK_LIMIT_MS } from './wiring/stop-limits.ts'
 import { openTooling } from './wiring/tooling.ts'
-import { WaysOut } from './wiring/ways-out.ts'
+import { EgressClients } from './wiring/egress-clients.ts'
 import { VERSION } from './version.ts'
 
 export interface AppOptions {
@@ -112,7 +112,7 @@ export async function createApp({
   const proxies = proxiesOf(env)
   if (proxies !== undefined) logger.info({ proxy: describeProxies(proxies) }, 'requests go out through a proxy')
   const http = createHttpClient({ proxies })
-  const mediaWays = new WaysOut({ allowHttp: true, userAgent: `signalbox/${VERSION}`, proxies })
+  const mediaClients = new EgressClients({ allowHttp: true, userAgent: `signalbox/${VERSION}`, proxies })
   const pools = createCredentialPools(systemClock, config.routing.cooldown, ({ provider }, { id }, { errorType }) =>
     logger.warn({ provider, credential: id, error_type: errorType }, 'a provider refuses a credential: it is left aside for a minute'),
   )
@@ -135,7 +135,7 @@ export async function createApp({
     health,
     pools,
     ...lighterRequests,
-    media: createMediaLoader(() => mediaWays.get(config.network.allowPrivate.media)),
+    media: createMediaLoader(() => mediaClients.get(config.network.allowPrivate.media)),
     limits,
     guardrails,
     answers: openAnswers(state, () => config.answerCache, logger),
@@ -253,7 +253,7 @@ export async function createApp({
         { name: 'http', close: () => http.close() },
         { name: 'tools', close: () => tooling.close() },
         { name: 'plugins', close: () => plugging.close() },
-        { name: 'media', close: () => mediaWays.close() },
+        { name: 'media', close: () => mediaClients.close() },
         { name: 'policies', close: () => policies.close() },
         { name: 'limits', close: () => accounting.close() },
         { name: 'database', close: () => state.close() },

@@ -5,7 +5,7 @@ import type { DestinationRecord, DestinationStore, StoredDestination } from '../
 import { sealedPartOf } from '../core/secret-context.ts'
 import type { WorkspaceStore } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
-import { said } from '../lib/said.ts'
+import { errorLine } from '../lib/error-line.ts'
 import { openSecrets, withSecrets } from './destination-secrets.ts'
 import { createFollower } from './follower.ts'
 
@@ -78,7 +78,7 @@ export function createDestinationSnapshot(options: DestinationSnapshotOptions): 
     clock,
     pollMs,
     failedPollMs: pollMs,
-    onLost: (error) => onProblem(`destinations cannot be read, the last known ones stay in force: ${said(error)}`),
+    onLost: (error) => onProblem(`destinations cannot be read, the last known ones stay in force: ${errorLine(error)}`),
     onBack: () => undefined,
   })
   return {

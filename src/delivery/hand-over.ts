@@ -4,7 +4,7 @@ import type { Packing } from '../core/store.ts'
 import { replaceMedia } from './media.ts'
 import { createSelector, toOutboxEntry, type Selector } from './select.ts'
 import type { DeliveryEvent } from './worker-options.ts'
-import { said } from '../lib/said.ts'
+import { errorLine } from '../lib/error-line.ts'
 
 /**
  * One finished generation as it is handed over, as JSON text: it crosses to the other thread for the price of copying bytes, and usually reaches the
@@ -70,7 +70,7 @@ export function selectorsByWorkspace(
       if (group === undefined) grouped.set(destination.workspaceId, [selector])
       else group.push(selector)
     } catch (error) {
-      onEvent({ kind: 'problem', destinationId: destination.id, message: said(error) })
+      onEvent({ kind: 'problem', destinationId: destination.id, message: errorLine(error) })
     }
   }
   return grouped

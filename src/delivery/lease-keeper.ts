@@ -1,7 +1,7 @@
 import type { Outbox } from '../core/outbox.ts'
 import type { Lane } from './lane.ts'
 import type { DeliveryWorkerOptions } from './worker-options.ts'
-import { said } from '../lib/said.ts'
+import { errorLine } from '../lib/error-line.ts'
 
 export interface LeaseKeeperOptions extends Pick<DeliveryWorkerOptions, 'owner' | 'clock' | 'onEvent'> {
   readonly outbox: Pick<Outbox, 'extend'>
@@ -50,7 +50,7 @@ export class LeaseKeeper {
     } catch (error) {
       // A store that fails for a moment is no fault of the destination.
       this.#setLoose(true)
-      onEvent?.({ kind: 'problem', destinationId: this.#lane.id, message: said(error) })
+      onEvent?.({ kind: 'problem', destinationId: this.#lane.id, message: errorLine(error) })
     }
   }
 

@@ -2,7 +2,7 @@ import { isGatewayError } from '../core/error.ts'
 import type { DeliveryCounts, Outbox, Settlement } from '../core/outbox.ts'
 import { ceiling } from '../lib/backoff.ts'
 import { sleep } from '../lib/sleep.ts'
-import { said } from '../lib/said.ts'
+import { errorLine } from '../lib/error-line.ts'
 import type { DeliveryWorkerOptions } from './worker-options.ts'
 
 const BACKOFF = { baseMs: 100, maxMs: 2_000 }
@@ -31,7 +31,7 @@ export async function settlePatiently(
       return
     } catch (error) {
       if (signal.aborted || !isAway(error) || tries >= MAX_TRIES) throw error
-      onEvent?.({ kind: 'problem', destinationId, message: said(error) })
+      onEvent?.({ kind: 'problem', destinationId, message: errorLine(error) })
       // A stop in between causes one more try.
       await sleep(ceiling(tries, BACKOFF), signal).catch(() => undefined)
     }

@@ -1,6 +1,6 @@
 import type { DestinationRecord, Outbox } from '../core/outbox.ts'
 import type { DeliveryWorkerOptions } from './worker-options.ts'
-import { said } from '../lib/said.ts'
+import { errorLine } from '../lib/error-line.ts'
 
 /** The bounds of one destination's queue. */
 export const QUEUE_BOUNDS = { records: 1_000_000, bytes: 1_000_000_000 }
@@ -20,7 +20,7 @@ export async function trimQueues(
       const { bodies, deliveries } = await outbox.trim(destinationId, bounds)
       if (bodies > 0 || deliveries > 0) onEvent({ kind: 'trimmed', destinationId, type, bodies, deliveries })
     } catch (error) {
-      onEvent({ kind: 'problem', destinationId, message: said(error) })
+      onEvent({ kind: 'problem', destinationId, message: errorLine(error) })
     }
   }
 }

@@ -1,7 +1,7 @@
 import { DESTINATION_DEFAULTS } from '../core/destination.ts'
 import type { DestinationRecord, DueWork, LeasedDelivery } from '../core/outbox.ts'
 import { ceiling } from '../lib/backoff.ts'
-import { said } from '../lib/said.ts'
+import { errorLine } from '../lib/error-line.ts'
 import { BatchProcessor } from './batch-processor.ts'
 import { batchDueAt } from './batching.ts'
 import { BREAKER_DEFAULTS } from './breaker.ts'
@@ -109,7 +109,7 @@ class Engine implements DeliveryWorker {
       await work()
       return true
     } catch (error) {
-      this.#options.onEvent?.({ kind: 'problem', ...(destinationId === undefined ? {} : { destinationId }), message: said(error) })
+      this.#options.onEvent?.({ kind: 'problem', ...(destinationId === undefined ? {} : { destinationId }), message: errorLine(error) })
       return false
     }
   }

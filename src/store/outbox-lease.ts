@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import type { Generation, GenerationContent } from '../core/generation.ts'
 import type { DurableOutbox, LeasedDelivery, LeaseOptions, Settlement } from '../core/outbox.ts'
-import { said } from '../lib/said.ts'
+import { errorLine } from '../lib/error-line.ts'
 import { openContent, type ContentKeys } from './content-keys.ts'
 import type { Database, Tables } from './database.ts'
 import { decodeContent, decodeGeneration } from './generation-row.ts'
@@ -97,7 +97,7 @@ export function createLease({ database: { db, engine }, keys, recent, settle, on
       const fault = toStoreError(error)
       // The secret key was changed while this process runs, and a process with the new key can read it. Or the database has just gone away.
       const waits = isStoreUnavailable(fault) || fault.errorType === 'precondition_failed'
-      onProblem?.(`${waits ? 'events wait' : 'events go without what was said'}: ${said(fault)}`)
+      onProblem?.(`${waits ? 'events wait' : 'events go without what was said'}: ${errorLine(fault)}`)
       return waits ? 'later' : undefined
     }
   }
@@ -136,7 +136,7 @@ export function createLease({ database: { db, engine }, keys, recent, settle, on
       if ('unreadable' in event) dead.push({ id: String(seq), state: 'dead', reason: 'encode-failed', status: 0, error: event.unreadable })
       else leased.push(toDelivery(destinationId, row, event))
     }
-    if (dead.length > 0) await settle(options.owner, dead).catch((error: unknown) => onProblem?.(said(toStoreError(error))))
+    if (dead.length > 0) await settle(options.owner, dead).catch((error: unknown) => onProblem?.(errorLine(toStoreError(error))))
     return leased
   }
 }

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { ceiling } from '../lib/backoff.ts'
-import { paced } from '../lib/paced.ts'
+import { throttled } from '../lib/throttled.ts'
 import type { Secret } from '../lib/secret.ts'
 import { driverUrl } from './postgres-url.ts'
 
@@ -38,7 +38,7 @@ export function listenForChanges(url: Secret, onChange: () => void, probe: typeo
   let timer: NodeJS.Timeout | undefined
   let failures = 0
   let closed = false
-  const telling = paced(onChange, TELL_EVERY_MS)
+  const telling = throttled(onChange, TELL_EVERY_MS)
 
   const later = (): void => void (timer = setTimeout(() => void connect(), ceiling(failures++, BACKOFF)).unref())
 

@@ -23,14 +23,14 @@ import type { Transport } from '../delivery/transport.ts'
 import { trimQueues } from '../delivery/trim-queues.ts'
 import type { DeliveryEvent } from '../delivery/worker-options.ts'
 import { createDeliveryWorker, type DeliveryWorker } from '../delivery/worker.ts'
-import { openWayOut, type WayOut } from '../delivery/way-out.ts'
+import { openDestinationClient, type DestinationClient } from '../delivery/destination-client.ts'
 import { DESTINATIONS } from '../destinations/index.ts'
 import { waitForAddresses } from '../lib/address-patience.ts'
 import { systemClock } from '../lib/clock.ts'
 import { randomId } from '../lib/id.ts'
 import { shareLookups } from '../lib/lookup.ts'
 import { Secret } from '../lib/secret.ts'
-import { said } from '../lib/said.ts'
+import { errorLine } from '../lib/error-line.ts'
 import { createRetentionJob, createStore, type RetentionJob } from '../store/index.ts'
 
 const QUEUE_FIGURES_MS = 5_000
@@ -57,7 +57,7 @@ class DeliveryThread {
   readonly #tests: ConnectionTests
   readonly #retention: RetentionJob
   #settings: DeliverySettings
-  #wayOut: WayOut
+  #client: DestinationClient
   readonly #surroundings: Surroundings
   #selectors: ReadonlyMap<string, readonly Selector[]> = new Map()
   #timers: readonly NodeJS.Timeout[] = []
@@ -72,8 +72,8 @@ class DeliveryThread {
     this.#outbox = store.outbox(encryption, (message) => this.#tell({ kind: 'problem', message }))
     this.#settings = data.settings
     this.#surroundings = surroundingsOf(() => this.#settings, data)
-    this.#wayOut = wayOutOf(data.settings, data)
-    this.#transport = (request, timeoutMs, signal) => this.#wayOut.transport(request, timeoutMs, signal)
+    this.#client = clientOf(data.settings, data)
+    this.#transport = (request, timeoutMs, signal) => this.#client.transport(request, timeoutMs, signal)
     this.#tests = createConnectionTests({
       types: DESTINATIONS,
       surroundings: this.#surroundings,
@@ -172,7 +172,7 @@ class DeliveryThread {
     this.#post({ kind: 'event', event })
   }
 
-  readonly #complain = (error: unknown): void => this.#tell({ kind: 'problem', message: said(error) })
+  readonly #complain = (error: unknown): void => this.#tell({ kind: 'problem', message: errorLine(error) })
 
   #seen<T extends DestinationRecord | undefined>(destination: T): T {
     return destination !== undefined && this.#data.privacyLocked ? { ...destination, privacyMode: true } : destination
@@ -206,8 +206,8 @@ class DeliveryThread {
     const policyChanged = next.allowPrivate !== this.#settings.allowPrivate
     this.#settings = next
     if (!policyChanged) return
-    const before = this.#wayOut
-    this.#wayOut = wayOutOf(next, this.#data)
+    const before = this.#client
+    this.#client = clientOf(next, this.#data)
     await before.close()
   }
 
@@ -216,13 +216,13 @@ class DeliveryThread {
     await this.#retention.stop()
     await this.#engine.stop(Math.max(0, deadlineMs - STOP_MARGIN_MS))
     await this.#snapshot.close()
-    await this.#wayOut.close()
+    await this.#client.close()
     await this.#store.close()
   }
 }
 
-const wayOutOf = ({ allowPrivate }: DeliverySettings, { version }: DeliveryThreadData): WayOut =>
-  openWayOut({ allowPrivate, userAgent: `signalbox/${version}`, proxies: proxiesOf(process.env) })
+const clientOf = ({ allowPrivate }: DeliverySettings, { version }: DeliveryThreadData): DestinationClient =>
+  openDestinationClient({ allowPrivate, userAgent: `signalbox/${version}`, proxies: proxiesOf(process.env) })
 
 async function readQueues(store: Store, outbox: DurableOutbox): Promise<readonly QueueFigures[]> {
   const byType = new Map<string, QueueFigures>()

@@ -18,7 +18,7 @@ import { PageFetcher } from '../tools/shared/page-fetcher.ts'
 import { DocumentParser } from '../tools/shared/parse-document.ts'
 import { createWebSearchAccess } from '../tools/shared/web-access.ts'
 import { VERSION } from '../version.ts'
-import { WaysOut } from './ways-out.ts'
+import { EgressClients } from './egress-clients.ts'
 
 export interface Plugging {
   readonly plugins: () => readonly Plugin[]
@@ -53,23 +53,23 @@ const MAX_FILE_BYTES = 32 * 1024 * 1024
  */
 export function openPlugging(options: PluggingOptions): Plugging {
   const { env, catalog } = options
-  const ways = new WaysOut({ allowHttp: true, userAgent: `signalbox/${VERSION}`, proxies: proxiesOf(env) })
+  const clients = new EgressClients({ allowHttp: true, userAgent: `signalbox/${VERSION}`, proxies: proxiesOf(env) })
   const parser = new DocumentParser()
   const build = (config: Config): Plugged => {
     checkEngines(config, env)
     const { allowPrivate } = config.network
-    const operatorEgress = ways.get(true)
+    const operatorEgress = clients.get(true)
     const plugins = createPlugins({
       config: config.plugins,
       env,
       catalog,
       operatorEgress,
       reader: { read: (bytes, kind, signal, charset) => parser.parse({ bytes, kind, charset }, signal) },
-      files: new PageFetcher({ egress: ways.get(allowPrivate.media), parser, obeyRobots: false, maxBytes: MAX_FILE_BYTES, noun: 'file' }),
+      files: new PageFetcher({ egress: clients.get(allowPrivate.media), parser, obeyRobots: false, maxBytes: MAX_FILE_BYTES, noun: 'file' }),
       tokensOf: (request) => estimateRequest(request).inputTokens,
       fusionModels: config.tools.fusionModels,
       search: createWebSearchAccess(readyEngines(searchEngines, { config: config.tools, env }), operatorEgress),
-      pages: new PageFetcher({ egress: ways.get(allowPrivate.tools), parser, obeyRobots: config.tools.webFetch.robots }),
+      pages: new PageFetcher({ egress: clients.get(allowPrivate.tools), parser, obeyRobots: config.tools.webFetch.robots }),
     })
     return { plugins, defaults: config.defaults.plugins, shelf: shelve(plugins, config) }
   }
@@ -82,7 +82,7 @@ export function openPlugging(options: PluggingOptions): Plugging {
     reload(config) {
       current = build(config)
     },
-    close: () => ways.close(),
+    close: () => clients.close(),
   }
 }
 

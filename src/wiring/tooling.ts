@@ -7,7 +7,7 @@ import { systemClock } from '../lib/clock.ts'
 import type { LoopLimits } from '../pipeline/tool-stop.ts'
 import { createTools, createToolSources, type OpenToolSource } from '../tools/index.ts'
 import { VERSION } from '../version.ts'
-import { WaysOut } from './ways-out.ts'
+import { EgressClients } from './egress-clients.ts'
 
 export interface Tooling {
   readonly tools: () => readonly ServerTool[]
@@ -33,9 +33,9 @@ export function openTooling(options: ToolingOptions): Tooling {
   const { env, catalog } = options
   const userAgent = `signalbox/${VERSION}`
   const proxies = proxiesOf(env)
-  const plain = new WaysOut({ allowHttp: true, userAgent, proxies })
+  const plain = new EgressClients({ allowHttp: true, userAgent, proxies })
   // For requests with credentials of callers: never unencrypted over the public network.
-  const secure = new WaysOut({ userAgent, connectionsPerOrigin: CONNECTIONS_TO_SERVERS, proxies })
+  const secure = new EgressClients({ userAgent, connectionsPerOrigin: CONNECTIONS_TO_SERVERS, proxies })
   const build = (config: Config): { readonly tools: readonly ServerTool[]; readonly sources: readonly OpenToolSource[] } => {
     const allowPrivate = config.network.allowPrivate.tools
     return {

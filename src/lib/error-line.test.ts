@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { said } from './said.ts'
+import { errorLine } from './error-line.ts'
 
 it.each([
   [new Error('it cannot be used', { cause: new Error('53300: too many connections') }), 'it cannot be used: 53300: too many connections'],
@@ -8,5 +8,5 @@ it.each([
   [new Error('of no error', { cause: { code: 1 } }), 'of no error'],
   ['a word', 'a word'],
 ])('describes %s with its cause', (error, text) => {
-  expect(said(error)).toBe(text)
+  expect(errorLine(error)).toBe(text)
 })

@@ -1,5 +1,5 @@
 /** Runs requested work at most once every `everyMs` milliseconds: at once, or as soon as that time has passed since the last run. */
-export function paced(work: () => void, everyMs: number): { ask(): void; end(): void } {
+export function throttled(work: () => void, everyMs: number): { ask(): void; end(): void } {
   let last = -Infinity
   let timer: NodeJS.Timeout | undefined
   let over = false

@@ -4,7 +4,7 @@ import { createEgress, type Egress, type EgressOptions } from '../lib/egress.ts'
  * HTTP clients that differ in whether they may reach the private network, which a reload may change. Each is made once and serves all later
  * configurations, so reloads leave nothing behind and calls under way keep theirs.
  */
-export class WaysOut {
+export class EgressClients {
   readonly #options: Omit<EgressOptions, 'allowPrivate'>
   readonly #open = new Map<boolean, Egress>()
 

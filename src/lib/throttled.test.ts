@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { paced } from './paced.ts'
+import { throttled } from './throttled.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
 afterEach(() => void vi.useRealTimers())
@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers())
 it('runs at once if the last run is long enough ago, and once more for all requests in between', () => {
   const done: number[] = []
   const begun = performance.now()
-  const work = paced(() => done.push(performance.now() - begun), 500)
+  const work = throttled(() => done.push(performance.now() - begun), 500)
   for (let n = 0; n < 100; n++) {
     work.ask()
     vi.advanceTimersByTime(10)
@@ -21,7 +21,7 @@ it('runs at once if the last run is long enough ago, and once more for all reque
 
 it('does nothing once it has ended', () => {
   let done = 0
-  const work = paced(() => done++, 500)
+  const work = throttled(() => done++, 500)
   work.ask()
   work.ask()
   work.end()

@@ -1,13 +1,13 @@
 import type { Egress, EgressOptions } from '../lib/egress.ts'
 import { createTransport, type Transport } from './transport.ts'
 
-export interface WayOut {
+export interface DestinationClient {
   readonly transport: Transport
   close(): Promise<void>
 }
 
 /** The HTTP client of destinations. Loaded with the first request: the thread has its own copy, which an installation without destinations does not need. */
-export function openWayOut(options: EgressOptions): WayOut {
+export function openDestinationClient(options: EgressOptions): DestinationClient {
   let opened: Promise<{ readonly egress: Egress; readonly transport: Transport }> | undefined
   const open = async () => {
     const { createEgress } = await import('../lib/egress.ts')

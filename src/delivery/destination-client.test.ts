@@ -1,16 +1,16 @@
 import { execFileSync } from 'node:child_process'
 import { expect, it } from 'vitest'
 import { startFakeUpstream, status } from '../testing/fake-upstream.ts'
-import { openWayOut } from './way-out.ts'
+import { openDestinationClient } from './destination-client.ts'
 
 it('sends requests with the right client, and none after it is closed', async () => {
   const upstream = await startFakeUpstream(status(202, { ok: true }))
-  const way = openWayOut({ allowPrivate: true, userAgent: 'gateway/test' })
-  const send = () => way.transport({ method: 'POST', url: `${upstream.url}/in`, headers: {}, body: '{}' }, 2_000, AbortSignal.timeout(5_000))
+  const client = openDestinationClient({ allowPrivate: true, userAgent: 'gateway/test' })
+  const send = () => client.transport({ method: 'POST', url: `${upstream.url}/in`, headers: {}, body: '{}' }, 2_000, AbortSignal.timeout(5_000))
   try {
     expect(await Promise.all([send(), send()])).toMatchObject([{ status: 202 }, { status: 202 }])
     expect(upstream.requests.map(({ headers }) => headers['user-agent'])).toEqual(['gateway/test', 'gateway/test'])
-    await way.close()
+    await client.close()
     await expect(send()).rejects.toThrow()
   } finally {
     await upstream.close()
@@ -18,7 +18,7 @@ it('sends requests with the right client, and none after it is closed', async ()
 })
 
 it('ends without ever having been used', async () => {
-  await expect(openWayOut({ allowPrivate: true }).close()).resolves.toBeUndefined()
+  await expect(openDestinationClient({ allowPrivate: true }).close()).resolves.toBeUndefined()
 })
 
 it('does not load the HTTP client (3 MB) in a thread that sends nothing', () => {
