@@ -4,10 +4,14 @@ import { defined } from '../lib/defined.ts'
 import { changeConfiguration } from './config-version.ts'
 import type { Db, Tables } from './database.ts'
 import { decodeObject } from './decode-object.ts'
+import { readInSteps, type SteppedTable } from './read-in-steps.ts'
 import { guarded } from './store-error.ts'
 
 type Row = Tables['guardrails']
 type AssignmentRow = Tables['guardrail_keys']
+
+/** SQLite reads two thousand in 4 ms. */
+const STEPS: SteppedTable = { table: 'guardrail_keys', key: 'key_hash', rows: 2_000 }
 
 export function createGuardrailStore(db: Db): GuardrailStore {
   return {
@@ -46,9 +50,16 @@ export function createGuardrailStore(db: Db): GuardrailStore {
       }),
     assignments: (filter) =>
       guarded(async () => {
-        let query = db.selectFrom('guardrail_keys').selectAll().orderBy('created_at').orderBy('key_hash')
-        if (filter?.guardrailId !== undefined) query = query.where('guardrail_id', '=', filter.guardrailId)
-        return (await query.execute()).map(decodeAssignment)
+        const all = db.selectFrom('guardrail_keys').selectAll()
+        if (filter?.guardrailId !== undefined) {
+          const rows = await all.where('guardrail_id', '=', filter.guardrailId).orderBy('created_at').orderBy('key_hash').execute()
+          return rows.map(decodeAssignment)
+        }
+        const found = await readInSteps(db, STEPS, async ({ after, last }) => {
+          const step = all.where('key_hash', '>', after)
+          return (await (last === undefined ? step : step.where('key_hash', '<=', last)).execute()).map(decodeAssignment)
+        })
+        return found.sort((a, b) => a.createdAt - b.createdAt || (a.keyHash < b.keyHash ? -1 : 1))
       }),
     assign: async (assignments, absent) => {
       if (assignments.length === 0) return
