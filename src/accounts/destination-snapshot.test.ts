@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Encryption } from '../core/account.ts'
 import type { DestinationPatch, DestinationRecord } from '../core/outbox.ts'
 import { DEFAULT_WORKSPACE_ID, type Store } from '../core/store.ts'
 import { GatewayError } from '../core/error.ts'
@@ -28,10 +29,10 @@ describe('the snapshot of destinations', () => {
     await snapshot.close()
     await store.close()
   })
-  const open = (from: Pick<Store, 'version' | 'destinations' | 'workspaces'> = store) =>
+  const open = (from: Pick<Store, 'version' | 'destinations' | 'workspaces'> = store, opening: Encryption = encryption) =>
     (snapshot = createDestinationSnapshot({
       store: from,
-      encryption,
+      encryption: opening,
       clock: manualClock(),
       onChange: (destinations) => void changes.push(destinations),
       onProblem: (_message, id) => void problems.push(id),
@@ -50,6 +51,28 @@ describe('the snapshot of destinations', () => {
     await store.destinations.remove('d1', DEFAULT_WORKSPACE_ID)
     await snapshot.refresh()
     expect(snapshot.get('d1')).toBeUndefined()
+  })
+
+  it('opens secrets once, however often other things change', async () => {
+    let opened = 0
+    const counting = {
+      ...encryption,
+      keyId: encryption.keyId,
+      open: (...args: Parameters<Encryption['open']>) => (opened++, encryption.open(...args)),
+    }
+    await store.destinations.insert(sampleDestination('d1', { sealed: sealed('d1') }), 5)
+    await open(store, counting).start()
+    await store.destinations.update('d1', DEFAULT_WORKSPACE_ID, { paused: true }, 1)
+    await snapshot.refresh()
+    expect([snapshot.get('d1')?.config['headers'], opened]).toEqual([{ a: 'secret' }, 1])
+    await store.destinations.update(
+      'd1',
+      DEFAULT_WORKSPACE_ID,
+      { sealed: encryption.seal(new Secret('{"headers":{"a":"new"}}'), 'destination:d1:webhook') },
+      2,
+    )
+    await snapshot.refresh()
+    expect([snapshot.get('d1')?.config['headers'], opened]).toEqual([{ a: 'new' }, 2])
   })
 
   it('leaves out and reports destinations its key cannot decrypt; the others work', async () => {

@@ -99,6 +99,8 @@ interface Opened {
 }
 
 interface Known {
+  /** What the secrets were opened from. */
+  readonly sealed: string
   /** The part of the envelope that changes only with the secrets. */
   readonly part: string | undefined
   readonly secrets: JsonObject
@@ -112,7 +114,7 @@ interface Opener {
   keepOnly(ids: ReadonlySet<string>): void
 }
 
-/** Opens destinations, and remembers the last opened state of each. */
+/** Opens destinations, and remembers the last opened state of each: any change of the configuration brings all of them again. */
 function createOpener(encryption: Encryption, onProblem: DestinationSnapshotOptions['onProblem']): Opener {
   const known = new Map<string, Known>()
 
@@ -134,9 +136,10 @@ function createOpener(encryption: Encryption, onProblem: DestinationSnapshotOpti
     open(stored) {
       const { id, sealed } = stored
       try {
-        const secrets = openSecrets(encryption, stored)
+        const before = known.get(id)
+        const secrets = before !== undefined && before.sealed === sealed ? before.secrets : openSecrets(encryption, stored)
         const destination = withSecrets(stored, secrets)
-        if (sealed !== null) known.set(id, { part: sealedPartOf(sealed), secrets, config: destination.config })
+        if (sealed !== null) known.set(id, { sealed, part: sealedPartOf(sealed), secrets, config: destination.config })
         else known.delete(id)
         return { destination, complete: true }
       } catch (error) {

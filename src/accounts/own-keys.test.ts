@@ -82,6 +82,25 @@ describe('own provider keys', () => {
     expect(ring.of(other)).toBeUndefined()
   })
 
+  it('are decrypted once, however often others change, and again when they are replaced', async () => {
+    let opened = 0
+    const counting = {
+      ...encryption,
+      keyId: encryption.keyId,
+      open: (...args: Parameters<typeof encryption.open>) => (opened++, encryption.open(...args)),
+    }
+    const ring = createOwnKeyRing({ store, encryption: counting, clock: systemClock, pollMs: 60_000 })
+    rings.push(ring)
+    await ring.start()
+    const add = (secret: string) => ring.create({ workspaceId: DEFAULT_WORKSPACE_ID, provider: 'acme', secret: new Secret(secret) })
+    const { id } = await add(SECRET)
+    await add(`${SECRET}-2`)
+    expect(opened).toBe(2)
+    await ring.update(id, { disabled: true })
+    await ring.update(id, { disabled: false, secret: new Secret(`${SECRET}-3`) })
+    expect([secretsOf(ring), opened]).toEqual([[`${SECRET}-3`, `${SECRET}-2`], 3])
+  })
+
   it('keep the order they were made in, and leave out those that are disabled', async () => {
     const { ring } = await byWorkspace()
     const ids: string[] = []

@@ -34,7 +34,7 @@ export interface OwnKeyRing extends OwnKeys, OwnKeyAccounts {
   close(): Promise<void>
 }
 
-/** The limit for one workspace: all keys are in memory, are decrypted with every change, and are searched by each call of the workspace. */
+/** The limit for one workspace: all keys are in memory, and are searched by each call of the workspace. */
 const MAX_OWN_KEYS = 1_000
 const SHOWN_CHARS = 4
 const GAP = '...'
@@ -112,19 +112,28 @@ export function createOwnKeyRing(options: OwnKeysOptions): OwnKeyRing {
   }
 }
 
-/** Returns the keys that are enabled and can be decrypted, by workspace, in their order. */
+interface OpenedKey {
+  readonly secret: Secret
+  /** What it was decrypted from; undefined if that has been replaced by what this process cannot open. */
+  readonly envelope: string | undefined
+}
+
+/**
+ * Returns the keys that are enabled and can be decrypted, by workspace, in their order. Each envelope is opened once: any change of the configuration
+ * brings all keys again, and calls would wait while thousands are decrypted.
+ */
 function createOpener({ encryption, onUnreadable, onOutdated }: OwnKeysOptions) {
-  let known = new Map<string, Secret>()
+  let known = new Map<string, OpenedKey>()
   return (stored: readonly StoredOwnKey[]): ReadonlyMap<string, readonly OwnKey[]> => {
     const byWorkspace = new Map<string, OwnKey[]>()
-    const opened = new Map<string, Secret>()
+    const opened = new Map<string, OpenedKey>()
     const outdated: string[] = []
     for (const row of stored) {
       if (row.disabled) continue
-      const secret = secretOf(row)
-      if (secret === undefined) continue
-      opened.set(row.id, secret)
-      const key = toOwnKey(row, secret)
+      const found = open(row)
+      if (found === undefined) continue
+      opened.set(row.id, found)
+      const key = toOwnKey(row, found.secret)
       const list = byWorkspace.get(row.workspaceId)
       if (list === undefined) byWorkspace.set(row.workspaceId, [key])
       else list.push(key)
@@ -133,14 +142,18 @@ function createOpener({ encryption, onUnreadable, onOutdated }: OwnKeysOptions) 
     if (outdated.length > 0) onOutdated?.(outdated)
     return byWorkspace
 
-    function secretOf({ id, sealed: envelope }: StoredOwnKey): Secret | undefined {
+    function open({ id, sealed: envelope }: StoredOwnKey): OpenedKey | undefined {
+      const before = known.get(id)
+      if (before?.envelope === envelope) return before
       try {
-        return encryption.open(envelope, ownKeyContext(id))
+        return { secret: encryption.open(envelope, ownKeyContext(id)), envelope }
       } catch (error) {
-        const before = masterKeyOf(envelope) === encryption.keyId ? undefined : known.get(id)
-        if (before === undefined) onUnreadable?.(id, error)
-        else outdated.push(id)
-        return before
+        if (before === undefined || masterKeyOf(envelope) === encryption.keyId) {
+          onUnreadable?.(id, error)
+          return undefined
+        }
+        outdated.push(id)
+        return { secret: before.secret, envelope: undefined }
       }
     }
   }

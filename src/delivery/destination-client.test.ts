@@ -20,21 +20,21 @@ it('sends requests with the right client, and none after it is closed', async ()
 it('tries again after it could not be loaded, as when the process has no files left', async () => {
   const upstream = await startFakeUpstream(status(202, { ok: true }))
   const modules = [Promise.reject(new Error('EMFILE: too many open files')), import('../lib/egress.ts')]
-  const way = openDestinationClient({ allowPrivate: true }, () => modules.shift()!)
-  const send = () => way.transport({ method: 'POST', url: `${upstream.url}/in`, headers: {}, body: '{}' }, 2_000, AbortSignal.timeout(5_000))
+  const client = openDestinationClient({ allowPrivate: true }, () => modules.shift()!)
+  const send = () => client.transport({ method: 'POST', url: `${upstream.url}/in`, headers: {}, body: '{}' }, 2_000, AbortSignal.timeout(5_000))
   try {
     await expect(send()).rejects.toThrow('EMFILE')
     expect(await send()).toMatchObject({ status: 202 })
-    await way.close()
+    await client.close()
   } finally {
     await upstream.close()
   }
 })
 
 it('ends without an error after it could not be loaded', async () => {
-  const way = openDestinationClient({ allowPrivate: true }, () => Promise.reject(new Error('EMFILE: too many open files')))
-  const sent = way.transport({ method: 'POST', url: 'http://127.0.0.1:1/', headers: {}, body: '' }, 2_000, AbortSignal.timeout(5_000))
-  await expect(Promise.all([way.close(), expect(sent).rejects.toThrow('EMFILE')])).resolves.toBeDefined()
+  const client = openDestinationClient({ allowPrivate: true }, () => Promise.reject(new Error('EMFILE: too many open files')))
+  const sent = client.transport({ method: 'POST', url: 'http://127.0.0.1:1/', headers: {}, body: '' }, 2_000, AbortSignal.timeout(5_000))
+  await expect(Promise.all([client.close(), expect(sent).rejects.toThrow('EMFILE')])).resolves.toBeDefined()
 })
 
 it('ends without ever having been used', async () => {
