@@ -121,6 +121,7 @@ const SCENARIOS_TOGETHER = [
   'scenarios/silent-last-turn',
   'scenarios/sixteen-faults',
   'scenarios/stream-failure',
+  'scenarios/subagent-functions',
   'scenarios/tenancy',
   'scenarios/tool-money',
   'scenarios/trace-context',

@@ -464,7 +464,7 @@ describe('what is refused before anything is sent', () => {
       'tools[0].parameters.tools[0].type: there is no server tool',
     ],
     [{ tools: [{ type: 'gateway:fusion', parameters: { tools: [{ type: 'function', name: 'f' }] } }] }, 'to answer'],
-    [{ tools: [{ type: 'gateway:subagent', parameters: { inherit_functions: true } }] }, 'not supported'],
+    [{ tools: [{ type: 'gateway:subagent', parameters: { inherited_function_names: ['f'] } }] }, 'names \\"f\\"'],
     [{ tools: [{ type: 'gateway:tool_search' }, defer], tool_choice: 'required' }, 'tool_choice'],
   ])('%j', async (body, words) => {
     const response = await gateway.respond({ model: 'acme/small', input: 'hi', ...body })

@@ -30,6 +30,11 @@ export interface ToolResult {
   readonly reveal?: readonly string[]
   /** The caller must run the call: this item is returned instead of the tool's own, and ends the loop. */
   readonly handBack?: OutputItem
+  /**
+   * What the tool's own model has done since the call began or was last continued. It ends in calls of the caller's functions: they are returned in the
+   * tool's name and end the loop. Once their results are sent, the call is continued with everything so far as `context.resumed`.
+   */
+  readonly suspended?: readonly InputItem[]
   /** Nothing was run: the call waits for the caller's approval. */
   readonly held?: boolean
 }
@@ -42,6 +47,8 @@ export interface ModelAnswer {
   /** Images of the answer as URLs or data URLs. */
   readonly images: readonly string[]
   readonly sources: readonly CitableSource[]
+  /** All of it, as a further request continues it. */
+  readonly items: readonly InputItem[]
   readonly model: string
   readonly reason: FinishReason
   readonly usage: Usage
@@ -66,6 +73,8 @@ export interface ToolContext<S = unknown> {
   readonly rawArguments: string
   /** Id of the caller's approval of exactly this call; undefined: no approval was requested. */
   readonly grant?: string
+  /** What was done before the call was suspended, with the results of the caller; undefined: it begins now. */
+  readonly resumed?: readonly InputItem[]
   /** The conversation up to this call. */
   readonly transcript: readonly InputItem[]
   /** Position of the entry among the entries of the same tool; distinguishes several advisors. */
@@ -128,6 +137,8 @@ export interface ServerTool<S = unknown, A = unknown> {
   readonly timeoutMs?: number
   /** An agent calls models. It is not available in model calls that tools make. */
   readonly agent?: boolean
+  /** True if its calls may wait for functions of the caller (`ToolResult.suspended`). Its items must then hold their `call_id`. */
+  readonly suspends?: boolean
   /** True if the contract allows the status `failed` for its item; otherwise a failure is `incomplete`. */
   readonly failable?: boolean
   /** True if its item has an `error` field in the contract, which then describes the failure, even of calls that never ran. */

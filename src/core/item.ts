@@ -136,6 +136,10 @@ export interface FunctionCallItem extends CacheMarked {
   readonly namespace?: string | null
   readonly caller?: ToolCaller | null
   readonly status?: ItemStatus | null
+  /** The call of a server tool whose own model makes this call and waits for its result. */
+  readonly subagent_id?: string | null
+  /** What that model has said since it was last continued, this call included; in the first of several calls. */
+  readonly subagent_items?: readonly InputItem[] | null
 }
 export type ToolOutput = string | readonly (InputText | InputImage | InputFile | InputAudio | InputVideo)[]
 export interface FunctionCallOutputItem {

@@ -67,6 +67,7 @@ export async function askModel(
     ...(refusal === '' ? {} : { refusal }),
     images: items.flatMap(imagesOf),
     sources: items.flatMap(sourcesOf),
+    items,
     model: served === undefined ? call.requestedModel : servedModel(served.endpoint),
     reason,
     usage,

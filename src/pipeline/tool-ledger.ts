@@ -100,9 +100,10 @@ export class LoopLedger {
     }
   }
 
-  /** The end of the answer, with the usage of all turns. */
-  end(step: ToolStep, final: boolean): ModelEvent {
+  /** The end of the answer, with the usage of all turns; without any turn if calls of an earlier answer wait for the caller again. */
+  end(step: ToolStep | undefined, final: boolean): ModelEvent {
     this.#call.trace.cost = this.#cost
+    if (step === undefined) return { type: 'response-end', reason: 'tool_calls', usage: this.#usageSoFar() }
     const { end } = step
     const reason = end?.reason ?? 'stop'
     return {

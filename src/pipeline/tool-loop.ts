@@ -12,10 +12,10 @@ import type { Usage } from '../core/usage.ts'
 import type { IdSource } from '../lib/id.ts'
 import { modelNames, type RoutingDefaults } from '../router/plan.ts'
 import { resolveModel } from '../router/variants.ts'
+import { fillIn, isLeftToCaller, outputOf } from './finished-calls.ts'
 import type { Limits } from './limits.ts'
 import { toldInPlace, withOwnTools } from './input-tools.ts'
 import { askModel } from './tool-ask.ts'
-import { replayHistory } from './tool-history.ts'
 import type { Offer } from './offered-tool.ts'
 import { createToolBelt, wantsTools, type ToolBelt } from './tool-belt.ts'
 import { allowFound, isLeftOut, relaxChoice } from './tool-choice.ts'
@@ -23,8 +23,9 @@ import { LoopLedger } from './tool-ledger.ts'
 import { offerTools } from './tool-offer.ts'
 import { runTools, type FinishedCall } from './tool-run.ts'
 import { callBudget, DEFAULT_LOOP_LIMITS, MAX_PAUSES, stopReason, type LoopLimits, type StopReason } from './tool-stop.ts'
-import { openSources, replaySources, type OpenScene } from './tool-source.ts'
+import { openSources, type OpenScene } from './tool-source.ts'
 import { ToolStep, type PendingCall } from './tool-step.ts'
+import { replayConversation } from './tool-suspension.ts'
 import { unknownTool } from './unknown-tool.ts'
 import { withoutPictures } from './unseen-pictures.ts'
 import { untilWordless } from './until-wordless.ts'
@@ -108,7 +109,7 @@ class ToolLoop {
     const { offer } = opened
     const unknown = unknownTool(offer, call.request)
     const budget = callBudget(call.request)
-    const replayed = replaySources(replayHistory(call.request.input, offer, this.#room.belt), offer, this.#room.belt)
+    const replayed = replayConversation(call.request.input, offer, this.#room.belt)
     // What was opened is told with the model's first content: until then a failure is an HTTP error.
     let { input } = replayed
     let told = opened.events
@@ -120,9 +121,10 @@ class ToolLoop {
     let request: ModelRequest = call.request
     try {
       if (replayed.due.length > 0) {
-        if (told.length > 0) yield told
+        const filled = yield* this.#runDue(replayed.due, told, input, offer, budget)
+        if (filled === undefined) return
+        input = filled
         told = []
-        input = fillIn(input, yield* this.#runCalls(replayed.due, input, offer, budget))
         final = this.#mustStop(undefined) || forbidden
       }
       for (;;) {
@@ -149,7 +151,7 @@ class ToolLoop {
         }
         const transcript = [...input, ...step.items()]
         const finished = yield* this.#runCalls(step.calls, transcript, offer, budget)
-        if (step.callerCalls > 0 || finished.some(({ result }) => result.handBack !== undefined)) break
+        if (step.callerCalls > 0 || finished.some(isLeftToCaller)) break
         input = [...transcript, ...finished.map(outputOf)]
         const found = foundBy(finished, tools, offer)
         tools = [...tools, ...found]
@@ -163,6 +165,22 @@ class ToolLoop {
       if (!this.#complete) ledger.broken(step, request)
       ledger.trace(this.#stopped)
     }
+  }
+
+  /** Runs what must be done before the first turn. Returns the conversation with it; undefined if that waits for the caller, which ends the answer. */
+  async *#runDue(
+    due: readonly PendingCall[],
+    told: readonly ModelEvent[],
+    input: readonly InputItem[],
+    offer: Offer,
+    budget: number,
+  ): AsyncGenerator<readonly ModelEvent[], readonly InputItem[] | undefined> {
+    if (told.length > 0) yield told
+    const finished = yield* this.#runCalls(due, input, offer, budget)
+    if (!finished.some(isLeftToCaller)) return fillIn(input, finished)
+    this.#complete = true
+    yield [this.#ledger.end(undefined, false)]
+    return undefined
   }
 
   #opening(): OpenScene {
@@ -183,9 +201,9 @@ class ToolLoop {
       step: ledger.turns,
       budget: budget - ledger.requested,
       timeLeftMs: () => limits.wallMs - ledger.elapsedMs,
-      // Calls that the caller approved one by one are allowed.
-      forbids: ({ offered, grant }) =>
-        grant === undefined && offer.byFunction.get(offered.functionName) === offered && isLeftOut(offered, offer.choice),
+      // Calls that the caller approved one by one are allowed, and those that only go on.
+      forbids: ({ offered, grant, resumed }) =>
+        (grant ?? resumed) === undefined && offer.byFunction.get(offered.functionName) === offered && isLeftOut(offered, offer.choice),
       parallel: limits.parallel,
       transcript,
       deferred: offer.deferred,
@@ -274,12 +292,4 @@ function foundBy(finished: readonly FinishedCall[], tools: readonly Tool[], offe
     (tool) => names.has(tool.name) && !tools.some((known) => known.type === 'function' && known['name'] === tool.name),
   )
   return found.map((tool) => ({ ...tool, defer_loading: undefined }))
-}
-
-const outputOf = ({ call: { callId }, result }: FinishedCall) => ({ type: 'function_call_output' as const, call_id: callId, output: result.output })
-
-/** The conversation with results for the calls that had none. */
-function fillIn(input: readonly InputItem[], finished: readonly FinishedCall[]): readonly InputItem[] {
-  const outputs = new Map(finished.map((each) => [each.call.callId, outputOf(each)]))
-  return input.map((item) => (item.type === 'function_call_output' ? (outputs.get(String(item['call_id'])) ?? item) : item))
 }

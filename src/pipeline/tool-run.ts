@@ -3,12 +3,13 @@ import { isGatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { AskOptions, ModelAnswer, ToolContext, ToolResult } from '../core/extension.ts'
 import type { GenerationStep } from '../core/generation.ts'
-import type { FunctionTool, InputItem, JsonObject, OutputItem } from '../core/item.ts'
+import type { FunctionTool, InputItem, JsonObject } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import type { IdSource } from '../lib/id.ts'
 import { abortReason } from './abort-reason.ts'
 import type { OfferedTool } from './offered-tool.ts'
 import type { ToolBill } from './tool-bill.ts'
+import { endOf, startOf } from './tool-end.ts'
 import type { PendingCall } from './tool-step.ts'
 import { TimeLimit } from './time-limit.ts'
 import { cutText } from '../lib/cut-text.ts'
@@ -152,6 +153,8 @@ async function runOne(pending: PendingCall, index: number, scene: RunScene, queu
   const bill = scene.bill(pending)
   const limit = new TimeLimit(stop, Math.min(tool.timeoutMs ?? DEFAULT_TIMEOUT_MS, Math.max(1, Math.ceil(timeLeftMs))))
   let open = true
+  // What is continued was announced by an earlier answer, and is shown again only as a whole.
+  const announced = pending.resumed === undefined
   const early: ModelEvent[] = []
   let tell = (event: ModelEvent): void => void early.push(event)
   const context: ToolContext = {
@@ -160,23 +163,22 @@ async function runOne(pending: PendingCall, index: number, scene: RunScene, queu
     signal: limit.signal,
     callId: pending.callId,
     rawArguments: pending.arguments,
-    ...(pending.grant === undefined ? {} : { grant: pending.grant }),
+    ...broughtBy(pending),
     transcript: scene.transcript,
     instance: offered.instance,
     uses: offered.uses,
     tally: offered.tally,
     deferred: scene.deferred,
     emit: (name, fields) => {
-      if (open && !isForeign(name, offered)) tell({ type: 'item-event', key, name, ...(fields === undefined ? {} : { fields }) })
+      if (open && announced && !isForeign(name, offered)) tell({ type: 'item-event', key, name, ...(fields === undefined ? {} : { fields }) })
     },
     ask: (request, options = {}) => scene.ask(request, limit.signal, options, bill),
     afford: (usd) => bill.afford(usd),
   }
   const parsed = refusal === undefined ? readArguments(pending) : { problem: refusal }
   const shown = tool.begin('args' in parsed ? parsed.args : undefined, context)
-  const start = (fields: JsonObject): void =>
-    queue.push({ type: 'item-start', key, id, item: { type: offered.itemType, status: 'in_progress', ...fields } as OutputItem })
-  if (shown !== undefined) start(shown)
+  const start = shown && startOf(shown, { key, id, offered })
+  if (start !== undefined && announced) queue.push(start)
   for (const event of early) queue.push(event)
   tell = (event) => queue.push(event)
   const startedAt = scene.call.clock.now()
@@ -199,20 +201,25 @@ async function runOne(pending: PendingCall, index: number, scene: RunScene, queu
     step.errorType = result.error.type
     step.errorMessage = result.error.message
   }
-  if (result.handBack !== undefined) {
-    const { handBack } = result
-    step.itemId = newId(handBack.type)
-    queue.push({ type: 'item-start', key, id: step.itemId, item: handBack })
-    queue.push({ type: 'item-end', key })
-  } else if (shown !== undefined) {
-    queue.push({ type: 'item-end', key, item: { ...whyOf(result, offered), ...result.item, ...ended, status: statusOf(result, offered) } })
-  }
+  if (result.handBack !== undefined) step.itemId = newId(result.handBack.type)
+  for (const event of endOf(
+    { ...result, item: { ...result.item, ...ended } },
+    { start, announced, key, id: step.itemId, pending, newId: scene.newId },
+  ))
+    queue.push(event)
   if (result.held === true) scene.steps.splice(scene.steps.indexOf(step), 1)
   return { call: pending, result: bounded(result), executed: refusal === undefined && result.held !== true }
 }
 
+/** What the caller has sent along with a call of an earlier answer. */
+const broughtBy = ({ grant, resumed }: PendingCall): Pick<ToolContext, 'grant' | 'resumed'> => ({
+  ...(grant === undefined ? {} : { grant }),
+  ...(resumed === undefined ? {} : { resumed: resumed.items }),
+})
+
 /** Why a call may not begin, for the model. */
 function refusalOf(pending: PendingCall, index: number, { budget, forbids }: RunScene, timeLeftMs: number): string | undefined {
+  if (pending.resumed?.problem !== undefined) return pending.resumed.problem
   if (forbids(pending)) return FORBIDDEN
   if (index >= budget) return OVER_BUDGET
   return timeLeftMs <= 0 ? OVER_TIME : undefined
@@ -223,16 +230,6 @@ function isForeign(name: string, { tool, itemType }: OfferedTool): boolean {
   const owner = name.slice(0, name.indexOf('.'))
   return owner !== itemType && Object.values(tool.spellings ?? {}).includes(owner)
 }
-
-/** Items of providers' own tools have the status `failed`, the gateway's `incomplete`, unless the tool says otherwise. */
-function statusOf({ error }: ToolResult, { tool, itemType }: OfferedTool): string {
-  if (error === undefined) return 'completed'
-  return tool.failable === true || itemType.endsWith('_call') ? 'failed' : 'incomplete'
-}
-
-/** What went wrong, if the item has a field for it. */
-const whyOf = ({ error }: ToolResult, { tool }: OfferedTool): JsonObject =>
-  error === undefined || tool.showsError !== true ? {} : { error: error.message }
 
 function readArguments({ offered, arguments: text, cut }: PendingCall): { readonly args: unknown } | { readonly problem: string } {
   let value: unknown

@@ -19,6 +19,8 @@ export interface PendingCall {
   cut: boolean
   /** The id by which the caller approved it. */
   readonly grant?: string
+  /** It was suspended by an earlier answer: what was done until then, with the caller's results, or why it cannot be continued. */
+  readonly resumed?: { readonly items: readonly InputItem[]; readonly problem?: string }
 }
 
 interface StepEnd {

@@ -69,6 +69,7 @@ export function testAnswer(text: string, parts: Partial<ModelAnswer> = {}): Mode
     text,
     images: [],
     sources: [],
+    items: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] }],
     model: 'acme/small',
     reason: 'stop',
     usage: createUsage({ inputTokens: 10, outputTokens: 5 }),

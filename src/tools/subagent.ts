@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { GatewayError } from '../core/error.ts'
-import type { ServerTool, ToolContext } from '../core/extension.ts'
-import type { JsonObject } from '../core/item.ts'
+import type { ModelAnswer, ServerTool, ToolContext } from '../core/extension.ts'
+import { isFunctionTool, type FunctionTool, type JsonObject } from '../core/item.ts'
+import type { ModelRequest } from '../core/request.ts'
+import { cutText } from '../lib/cut-text.ts'
 import { agentFailure, agentRequest, agentSettings, cutOffNote, modelOf, userMessage, wordsOf } from './shared/agent.ts'
 
 const nestedTool = z.looseObject({ type: z.string(), parameters: z.looseObject({}).optional() })
@@ -9,7 +11,7 @@ const settings = z.object({
   ...agentSettings,
   name: z.string().trim().min(1).max(64).optional(),
   inherit_functions: z.boolean().optional(),
-  inherited_function_names: z.array(z.string()).optional(),
+  inherited_function_names: z.array(z.string().trim().min(1)).optional(),
   max_tool_calls: z.int().min(1).max(25).optional(),
   tools: z.array(nestedTool).optional(),
 })
@@ -22,8 +24,10 @@ type Settings = z.infer<typeof settings>
 type Arguments = z.infer<typeof parameters>
 
 const MAX_TASKS = 20
+/** Of a name that is unknown. */
+const MAX_SHOWN = 60
 
-/** Gives a self-contained task to a worker model, which may have server tools of its own. */
+/** Gives a self-contained task to a worker model, which may have server tools of its own and functions of the caller. */
 export const subagent: ServerTool<Settings, Arguments> = {
   name: 'subagent',
   description:
@@ -34,6 +38,7 @@ export const subagent: ServerTool<Settings, Arguments> = {
   agent: true,
   failable: true,
   showsError: true,
+  suspends: true,
   timeoutMs: 300_000,
   present: ({ name }) =>
     name === undefined
@@ -43,7 +48,7 @@ export const subagent: ServerTool<Settings, Arguments> = {
           description: `${subagent.description} This worker is called ${name}.`,
         },
   instanceName,
-  check(own) {
+  check(own, { request }) {
     const wrong = (own.tools ?? []).find(({ type }) => !/^(?:gateway|openrouter):/.test(type) || type.endsWith(':subagent'))
     if (wrong !== undefined) {
       throw new GatewayError(
@@ -53,12 +58,14 @@ export const subagent: ServerTool<Settings, Arguments> = {
           : `A subagent can use server tools only, not "${wrong.type}": nobody could carry its calls out`,
       )
     }
-    if (own.inherit_functions === true || (own.inherited_function_names ?? []).length > 0) {
-      throw new GatewayError(
-        'invalid_request',
-        'Subagents with functions of the caller are not supported: leave inherit_functions and inherited_function_names out',
-      )
-    }
+    const known = new Set(inherited({ inherit_functions: true }, request).map(({ name }) => name))
+    const missing = own.inherit_functions === true ? undefined : own.inherited_function_names?.find((name) => !known.has(name))
+    if (missing === undefined) return
+    const named = JSON.stringify(cutText(missing, MAX_SHOWN))
+    throw new GatewayError(
+      'invalid_request',
+      `parameters.inherited_function_names names ${named}, which is no function among the tools of the request`,
+    )
   },
   nested: ({ tools }) => tools,
   begin: (args, context) => ({
@@ -68,18 +75,18 @@ export const subagent: ServerTool<Settings, Arguments> = {
     model: context.settings.model ?? modelOf(context.call),
   }),
   async execute(args, context) {
-    const { settings: own, call, uses } = context
+    const { settings: own, call, uses, resumed = [] } = context
     const fields = task(args)
     if (uses > MAX_TASKS)
       return agentFailure('The subagent', new GatewayError('rate_limit_exceeded', `only ${MAX_TASKS} tasks may be delegated in one request`), fields)
     try {
       const answer = await context.ask(
         agentRequest(call.request, own, own.model, {
-          input: [userMessage(args.task_description)],
-          ...(own.tools === undefined || own.tools.length === 0 ? {} : { tools: own.tools }),
-          ...(own.max_tool_calls === undefined ? {} : { max_tool_calls: own.max_tool_calls }),
+          input: [userMessage(args.task_description), ...resumed],
+          ...toolsOf(own, call.request, resumed.filter(({ type }) => type === 'function_call').length),
         }),
       )
+      if (callsFunctions(answer)) return { output: '', suspended: answer.items }
       const outcome = wordsOf(answer)
       const output = JSON.stringify({ status: 'ok', model: answer.model, task_name: args.task_name, outcome, ...cutOffNote(answer) })
       return { output, item: { ...fields, model: answer.model, outcome }, sources: answer.sources }
@@ -94,6 +101,26 @@ export const subagent: ServerTool<Settings, Arguments> = {
     ),
   }),
 }
+
+/** The caller's functions that the worker may call. */
+function inherited(own: Pick<Settings, 'inherit_functions' | 'inherited_function_names'>, { tools = [] }: ModelRequest): readonly FunctionTool[] {
+  const names = new Set(own.inherited_function_names)
+  if (own.inherit_functions !== true && names.size === 0) return []
+  return tools.filter(isFunctionTool).filter(({ name }) => own.inherit_functions === true || names.has(name))
+}
+
+/** `called`: how often it has called functions before it was continued. */
+function toolsOf(own: Settings, outer: ModelRequest, called: number): Partial<ModelRequest> {
+  const functions = inherited(own, outer).map((tool) => ({ ...tool, defer_loading: undefined }))
+  const tools = [...(own.tools ?? []), ...functions]
+  if (tools.length === 0) return {}
+  if (own.max_tool_calls === undefined) return { tools }
+  return { tools, max_tool_calls: Math.max(0, own.max_tool_calls - called), ...(called < own.max_tool_calls ? {} : { tool_choice: 'none' }) }
+}
+
+/** Calls that were cut off cannot be answered. */
+const callsFunctions = ({ items, reason }: ModelAnswer): boolean =>
+  (reason === 'tool_calls' || reason === 'stop') && items.some(({ type }) => type === 'function_call')
 
 const task = (args: Arguments | undefined): JsonObject =>
   args === undefined ? {} : { task_name: args.task_name, task_description: args.task_description }

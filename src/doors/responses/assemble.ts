@@ -18,7 +18,7 @@ interface Slot {
   readonly id: string | undefined
   readonly waiting: ItemEvent[]
   /** Set when the item ended while it waited for its turn. */
-  ended?: { readonly patch: ItemPatch | undefined }
+  ended?: { readonly patch: ItemPatch | undefined; readonly status: ClosingStatus }
 }
 
 /** A thought that has not ended although the text it led to has begun. */
@@ -150,7 +150,7 @@ export class Assembler {
       case 'item-start':
         return this.#open(event.key, event.item, event.id)
       case 'item-end':
-        return this.#close(event.key, event.item)
+        return this.#close(event.key, event.item, event.waits === true ? 'in_progress' : 'completed')
       case 'response-end':
         this.#end = event
         this.#serviceTier = event.serviceTier ?? this.#serviceTier
@@ -188,12 +188,12 @@ export class Assembler {
     else this.#queue.push(key)
   }
 
-  #close(key: string, patch: ItemPatch | undefined): void {
+  #close(key: string, patch: ItemPatch | undefined, status: ClosingStatus): void {
     this.#endText(key)
     const slot = this.#slots.get(key)
     if (slot === undefined) throw new Error(`the item ${key} ended without being open`)
-    if (key !== this.#activeKey) slot.ended = { patch }
-    else this.#closeActive('completed', patch)
+    if (key !== this.#activeKey) slot.ended = { patch, status }
+    else this.#closeActive(status, patch)
     this.#promote()
     this.#letTextPass()
   }
@@ -207,7 +207,7 @@ export class Assembler {
   /** An item has ended: thoughts that let text pass and have ended since are completed, and the next waiting item is activated. */
   #promote(): void {
     while (this.#active === undefined) {
-      for (const [key, { slot }] of this.#parked ?? []) if (slot.ended !== undefined) this.#closeParked(key, 'completed', slot.ended.patch)
+      for (const [key, { slot }] of this.#parked ?? []) if (slot.ended !== undefined) this.#closeParked(key, slot.ended.status, slot.ended.patch)
       if (!this.#next()) return
     }
   }
@@ -217,7 +217,7 @@ export class Assembler {
     const key = this.#queue.shift()
     if (key === undefined) return false
     const slot = this.#activate(key)
-    if (slot.ended !== undefined) this.#closeActive('completed', slot.ended.patch)
+    if (slot.ended !== undefined) this.#closeActive(slot.ended.status, slot.ended.patch)
     return true
   }
 
@@ -277,7 +277,7 @@ export class Assembler {
       this.#closeActive(status, undefined)
       this.#promote()
     }
-    for (const [key, { slot }] of this.#parked ?? []) this.#closeParked(key, slot.ended === undefined ? status : 'completed', slot.ended?.patch)
+    for (const [key, { slot }] of this.#parked ?? []) this.#closeParked(key, slot.ended?.status ?? status, slot.ended?.patch)
   }
 
   #terminate(verdict: Verdict): void {

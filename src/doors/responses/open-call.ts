@@ -29,7 +29,7 @@ export class OpenCall implements OpenItem {
 
   open(): void {
     if (!this.#wire.enabled) return
-    const item = this.#item('', 'in_progress')
+    const item = this.#item('', 'in_progress', undefined)
     this.#wire.event('response.output_item.added', `"output_index":${this.#outputIndex},"item":${JSON.stringify(item)}`)
   }
 
@@ -51,11 +51,12 @@ export class OpenCall implements OpenItem {
   }
 
   snapshot(status: ClosingStatus, patch?: ItemPatch): FunctionCallItem | CustomToolCallItem {
-    return this.#item(this.#text, statusOf(status, patch))
+    return this.#item(this.#text, statusOf(status, patch), patch)
   }
 
-  #item(text: string, status: 'in_progress' | ClosingStatus): FunctionCallItem | CustomToolCallItem {
+  #item(text: string, status: ClosingStatus, patch: ItemPatch | undefined): FunctionCallItem | CustomToolCallItem {
     const { name, namespace, caller } = this.#start
+    if (this.#start.type === 'function_call' && this.#start.subagent_id != null) return this.#inTheNameOf(this.#start, text, status, patch)
     const shared = {
       id: this.#id,
       call_id: this.#callId,
@@ -66,6 +67,13 @@ export class OpenCall implements OpenItem {
     return this.#start.type === 'function_call'
       ? { type: 'function_call', ...shared, arguments: text, status }
       : { type: 'custom_tool_call', ...shared, input: text, status }
+  }
+
+  /** A call that the model of a server tool makes: says whose it is, and at its end what that model has said. */
+  #inTheNameOf({ name, subagent_id }: FunctionCallItem, text: string, status: ClosingStatus, patch: ItemPatch | undefined): FunctionCallItem {
+    const said = patch?.['subagent_items'] as FunctionCallItem['subagent_items']
+    const call = { type: 'function_call', id: this.#id, call_id: this.#callId, name, arguments: text, status, subagent_id } as const
+    return said == null ? call : { ...call, subagent_items: said }
   }
 
   /** The part that no delta contained: a producer may know the whole text only at the end. No arguments at all become `{}`. */

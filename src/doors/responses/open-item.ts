@@ -5,7 +5,8 @@ import type { OutputItem } from '../../core/item.ts'
 export type ItemEvent = Extract<ModelEvent, { readonly key: string }> & { readonly type: Exclude<ModelEvent['type'], 'item-start' | 'item-end'> }
 
 export type ItemPatch = { readonly [field: string]: unknown }
-export type ClosingStatus = 'completed' | 'incomplete'
+/** `in_progress`: a later answer continues the item. */
+export type ClosingStatus = 'completed' | 'incomplete' | 'in_progress'
 
 /**
  * One output item while it is being streamed.

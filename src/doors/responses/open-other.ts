@@ -55,7 +55,7 @@ export class OpenOther implements OpenItem {
     const item: Record<string, unknown> & OtherItem = { ...this.#start, ...wholeValue(patch), ...this.#fixed }
     const said = item['status']
     // Only items that have a status get one; an item still in progress ends with the status of the answer.
-    if (said !== undefined && !FINAL.has(said)) {
+    if (said !== undefined && !FINAL.has(said) && status !== 'in_progress') {
       const isWhole = status === 'completed' && said !== 'incomplete'
       item['status'] = isWhole ? status : (CUT_STATUS[item.type] ?? 'incomplete')
     }

@@ -41,6 +41,14 @@ const agent: Shape = {
   temperature,
 }
 
+/** Bounded because each name is compared with the tools of the request. */
+const MAX_INHERITED = 1_024
+
+const subagent = (functions: Shape): Branch =>
+  tool('subagent', { ...agent, ...functions, max_tool_calls: maybe(z.int().min(1).max(25)), tools: maybe(list(nestedTool)) })
+
+const ONLY_RESPONSES = 'is not supported in this format: calls of a subagent need /api/v1/responses'
+
 export const WEB_SEARCH_PARAMETERS: Shape = {
   engine: maybe(z.enum([...searchEngines, ...OWN_ENGINES])),
   allowed_domains: domains,
@@ -54,7 +62,7 @@ export const WEB_SEARCH_PARAMETERS: Shape = {
   user_location: userLocation,
 }
 
-export const GATEWAY_TOOLS: readonly Branch[] = [
+const EVERYWHERE: readonly Branch[] = [
   tool('web_search', WEB_SEARCH_PARAMETERS),
   tool('web_fetch', {
     engine: maybe(z.enum([...searchEngines, ...OWN_ENGINES])),
@@ -68,17 +76,9 @@ export const GATEWAY_TOOLS: readonly Branch[] = [
   tool('image_generation', { model: text }),
   tool('experimental__search_models', { max_results: positive }),
   tool('tool_search', { max_results: positive }),
-  tool('apply_patch', { engine: maybe(z.enum(['auto', 'native', ...OWN_ENGINES])) }),
   tool('bash', sandbox(['auto', 'native', ...OWN_ENGINES])),
   tool('shell', sandbox(['auto', ...OWN_ENGINES])),
   tool('advisor', { ...agent, forward_transcript: flag, stream: flag }),
-  tool('subagent', {
-    ...agent,
-    inherit_functions: flag,
-    inherited_function_names: maybe(list(z.string().min(1))),
-    max_tool_calls: maybe(z.int().min(1).max(25)),
-    tools: maybe(list(nestedTool)),
-  }),
   tool('fusion', {
     model: text,
     analysis_models: maybe(list(z.string()).min(1).max(8)),
@@ -91,5 +91,17 @@ export const GATEWAY_TOOLS: readonly Branch[] = [
   }),
 ]
 
-/** Without the tools that pass their work to the caller, in items that only Responses has. */
-export const GATEWAY_TOOLS_OF_ANY_FORMAT: readonly Branch[] = GATEWAY_TOOLS.filter(([type]) => type !== 'gateway:apply_patch')
+export const GATEWAY_TOOLS: readonly Branch[] = [
+  ...EVERYWHERE,
+  tool('apply_patch', { engine: maybe(z.enum(['auto', 'native', ...OWN_ENGINES])) }),
+  subagent({ inherit_functions: flag, inherited_function_names: maybe(list(z.string().min(1)).max(MAX_INHERITED)) }),
+]
+
+/** Without what passes the work of tools to the caller, in items that only Responses has. */
+export const GATEWAY_TOOLS_OF_ANY_FORMAT: readonly Branch[] = [
+  ...EVERYWHERE,
+  subagent({
+    inherit_functions: maybe(z.literal(false, { error: ONLY_RESPONSES })),
+    inherited_function_names: maybe(list(z.string()).max(0, { error: ONLY_RESPONSES })),
+  }),
+]

@@ -1,0 +1,157 @@
+import { GatewayError } from '../core/error.ts'
+import type { ModelEvent } from '../core/event.ts'
+import type { FunctionCallItem, InputItem, JsonObject, OutputItem } from '../core/item.ts'
+import type { IdSource } from '../lib/id.ts'
+import type { Offer, OfferedTool } from './offered-tool.ts'
+import { leaving, sameInAnySpelling, type ToolBelt } from './tool-belt.ts'
+import { replayHistory } from './tool-history.ts'
+import { replaySources } from './tool-source.ts'
+import type { PendingCall } from './tool-step.ts'
+
+/**
+ * Server tools whose own model calls functions of the caller. The answer shows such a call with the id of the tool's call (`subagent_id`) and what that
+ * model has said (`subagent_items`), and ends. The caller sends all of it back with the results, and the tool goes on before the model's next turn.
+ */
+
+interface SuspensionScene {
+  /** Key of the tool's item. */
+  readonly key: string
+  /** Id of the call that waits. */
+  readonly callId: string
+  readonly newId: IdSource
+}
+
+/** The events of the calls in which `items` end, for the caller. They get new ids, because several models may have chosen the same. */
+export function suspendedCalls(items: readonly InputItem[], { key, callId, newId }: SuspensionScene): readonly ModelEvent[] {
+  const said = items.map((item) => (item.type === 'function_call' ? { ...(item as FunctionCallItem), call_id: `call_${newId(24)}` } : item))
+  return said
+    .filter((item) => item.type === 'function_call')
+    .flatMap((item, n): readonly ModelEvent[] => {
+      const { call_id, name, arguments: text } = item as FunctionCallItem
+      const start: OutputItem = { type: 'function_call', call_id, name, arguments: '', subagent_id: callId }
+      const end = { arguments: text, ...(n === 0 ? { subagent_items: said } : {}) }
+      return [
+        { type: 'item-start', key: `${key}/${n}`, item: start },
+        { type: 'item-end', key: `${key}/${n}`, item: end },
+      ]
+    })
+}
+
+/** The conversation as models read it: all items of server tools as calls and results, and the calls that must run before the first turn. */
+export function replayConversation(
+  input: readonly InputItem[],
+  offer: Offer,
+  belt: ToolBelt,
+): { readonly input: readonly InputItem[]; readonly due: readonly PendingCall[] } {
+  const resumed = resumeCalls(input, offer, belt)
+  const replayed = replaySources(replayHistory(resumed.input, offer, belt), offer, belt)
+  return { input: replayed.input, due: [...resumed.due, ...replayed.due] }
+}
+
+/** A call of a tool's model that the caller has run. */
+interface OwnedCall {
+  readonly call: FunctionCallItem
+  readonly output: InputItem | undefined
+}
+
+const fieldOf = (item: InputItem, field: string): string | undefined => {
+  const value = (item as JsonObject)[field]
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+function resumeCalls(
+  input: readonly InputItem[],
+  offer: Offer,
+  belt: ToolBelt,
+): { readonly input: readonly InputItem[]; readonly due: readonly PendingCall[] } {
+  const suspends = ({ type }: InputItem): boolean => leaving(type, belt)?.suspends === true
+  const waits = (item: InputItem): boolean => suspends(item) && fieldOf(item, 'status') === 'in_progress'
+  const owned = ownedCalls(input, suspends)
+  if (owned.size === 0 && !input.some(waits)) return { input, due: [] }
+  const theirs = new Set<InputItem>([...owned.values()].flat().flatMap(({ call, output }) => (output === undefined ? [call] : [call, output])))
+  const settled = new Map(input.filter((item) => suspends(item) && !waits(item)).map((item) => [fieldOf(item, 'call_id'), item]))
+  const due: PendingCall[] = []
+  const placed = new Set<string | undefined>()
+  const replayed = input.flatMap((item): readonly InputItem[] => {
+    if (theirs.has(item)) return []
+    const callId = suspends(item) ? fieldOf(item, 'call_id') : undefined
+    if (callId === undefined) return [waits(item) ? lost(item) : item]
+    if (placed.has(callId)) return []
+    placed.add(callId)
+    // The result takes the place of the call, which is in the turn that made it.
+    const result = settled.get(callId)
+    if (result !== undefined) return [result]
+    const offered = entryOf(item, offer)
+    if (offered === undefined) return [lost(item)]
+    const pending = resumedCall(item, callId, offered, owned.get(callId) ?? [])
+    due.push(pending)
+    return [
+      { type: 'function_call', call_id: callId, name: pending.name, arguments: pending.arguments },
+      { type: 'function_call_output', call_id: callId, output: '' },
+    ]
+  })
+  return { input: replayed, due }
+}
+
+/** The calls of tools' models, by the id of the call that waits for them. Throws `invalid_prompt` for one that belongs to none. */
+function ownedCalls(input: readonly InputItem[], suspends: (item: InputItem) => boolean): ReadonlyMap<string, readonly OwnedCall[]> {
+  const owned = new Map<string, OwnedCall[]>()
+  let outputs: ReadonlyMap<string | undefined, InputItem> | undefined
+  let waiting: ReadonlySet<string | undefined> | undefined
+  for (const [index, item] of input.entries()) {
+    const owner = item.type === 'function_call' ? fieldOf(item, 'subagent_id') : undefined
+    if (owner === undefined) continue
+    waiting ??= new Set(input.filter(suspends).map((other) => fieldOf(other, 'call_id')))
+    if (!waiting.has(owner)) {
+      const path = `input[${index}].subagent_id`
+      throw new GatewayError('invalid_prompt', `${path} names no item of a subagent: send the item with this call_id along`, { path })
+    }
+    outputs ??= new Map(input.filter(({ type }) => type === 'function_call_output').map((output) => [fieldOf(output, 'call_id'), output]))
+    const call = item as FunctionCallItem
+    const all = owned.get(owner) ?? []
+    all.push({ call, output: outputs.get(call.call_id) })
+    owned.set(owner, all)
+  }
+  return owned
+}
+
+/** Names of entries tell them apart; unlike the history of a finished call, an unfinished one needs its own entry. */
+function entryOf(item: InputItem, { byItem }: Offer): OfferedTool | undefined {
+  const name = fieldOf(item, 'instance_name')
+  return (byItem.get(sameInAnySpelling(item.type)) ?? []).find(({ tool, settings, instance }) => tool.instanceName?.(settings, instance) === name)
+}
+
+function resumedCall(item: InputItem, callId: string, offered: OfferedTool, calls: readonly OwnedCall[]): PendingCall {
+  const { arguments: text = '{}' } = offered.tool.replay?.(item as JsonObject) ?? {}
+  const problem = whyLost(calls)
+  const resumed = problem === undefined ? { items: saidSoFar(calls) } : { items: [], problem }
+  return { offered, name: offered.functionName, callId, arguments: text, cut: false, resumed }
+}
+
+function whyLost(calls: readonly OwnedCall[]): string | undefined {
+  if (calls.length === 0 || calls[0]!.call.subagent_items == null) return 'What it had done was not sent back.'
+  const open = calls.find(({ output }) => output === undefined)
+  return open === undefined ? undefined : `The result of its call ${open.call.call_id} was not sent.`
+}
+
+/** Each round is what the model said and the results of its calls. */
+function saidSoFar(calls: readonly OwnedCall[]): readonly InputItem[] {
+  const items: InputItem[] = []
+  let outputs: InputItem[] = []
+  for (const { call, output } of calls) {
+    if (call.subagent_items != null) {
+      items.push(...outputs, ...call.subagent_items)
+      outputs = []
+    }
+    outputs.push(output!)
+  }
+  return [...items, ...outputs]
+}
+
+/** A call that cannot be continued, for the model. */
+const lost = (item: InputItem): InputItem => ({
+  ...(item as JsonObject),
+  type: item.type,
+  status: 'failed',
+  error: 'The subagent could not be continued.',
+})
