@@ -167,6 +167,19 @@ describe('calls', () => {
     }
   })
 
+  /** In prose and in commands, with an ellipsis or a variable in the place of an id. */
+  it('routes exist', async () => {
+    const { paths } = (await (await fetch(`${gateway.url}/openapi.json`)).json()) as { readonly paths: { readonly [path: string]: unknown } }
+    const routes = Object.keys(paths).map((path) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+(/[^/]+)?')}$`))
+    const told = PAGES.flatMap((page) =>
+      [...textOf(page).matchAll(/(?:`|8787)(?:(?:GET|POST|PATCH|PUT|DELETE) )?(\/api\/(?:v1|v1beta)\/\w[^\s`'"?#]*)/g)].map(
+        ([, path = '']) => [page, path] as const,
+      ),
+    )
+    expect(told.length).toBeGreaterThan(100)
+    expect(told.filter(([, path]) => !routes.some((route) => route.test(path)))).toEqual([])
+  })
+
   const installed = ['openai', '@anthropic-ai/sdk']
   const programs = blocksOf('ts').filter(({ text }) => installed.includes(/^import .* from '([^']+)'/m.exec(text)?.[1] ?? ''))
 
