@@ -82,6 +82,26 @@ describe('large answers', () => {
     third.release()
   })
 
+  // If each of many had another megabyte in turn, all of them would grow to their full size together.
+  it('end one after the other where many have begun: the one whose turn it is keeps it', async () => {
+    const { hold, memory } = open()
+    const [first, second, third] = [hold(), hold(), hold()]
+    for (const one of [first, second, third]) void one.add(MB)
+    memory.left = 0
+    const later = [watch(second.add(MB)), watch(third.add(MB))]
+    for (let n = 0; n < 30; n++) expect(watch(first.add(MB)).state).toBe('goes on')
+    await pass(1_000)
+    expect(later.map(({ state }) => state)).toEqual(['waits', 'waits'])
+    first.release()
+    await pass(0)
+    expect(later.map(({ state }) => state)).toEqual(['went on', 'waits'])
+    for (let n = 0; n < 30; n++) expect(watch(second.add(MB)).state).toBe('goes on')
+    second.release()
+    await pass(0)
+    expect(later[1]!.state).toBe('went on')
+    third.release()
+  })
+
   it('that have begun end before others begin', async () => {
     const { hold, memory } = open({ left: 24 })
     const [first, second, young] = [hold(), hold(), hold()]

@@ -29,13 +29,14 @@ interface Waiter {
 
 /**
  * Keeps large answers within the memory that is left. Their calls were admitted before anybody knew how long the answers would be, and many may come
- * at once. An answer without room is not read on from its provider until others have ended, in order of arrival. If no answer can proceed, the first
- * in line does, so that all of them come to an end. One that has waited too long is given up, and its caller is told why.
+ * at once. An answer without room is not read on from its provider until others have ended, in the order in which they became large. If no answer can
+ * proceed, the first in line does, to its end, so that all of them come to one. One that has waited too long is given up, and its caller is told why.
  */
 export class AnswerRoom {
   readonly #options: AnswerRoomOptions
   #line: Waiter[] = []
   #timer: NodeJS.Timeout | undefined
+  #turns = 0
   #held = 0
   /** Large answers that do not wait, including those their callers are still reading. */
   #going = 0
@@ -64,8 +65,9 @@ export class AnswerRoom {
   ask(answer: LargeAnswer): Promise<void> | undefined {
     const waiting = this.#line.find((waiter) => waiter.answer === answer)
     if (waiting !== undefined) return waiting.done.promise
-    // Answers that have begun end before others begin.
-    const later = answer.held === 0 ? -1 : this.#line.findIndex((waiter) => waiter.answer.held === 0)
+    // In the order in which they became large, however often they ask: if whoever went on had to line up again, all would grow to their full size together.
+    const turn = (answer.turn ??= ++this.#turns)
+    const later = this.#line.findIndex((waiter) => waiter.answer.turn! > turn)
     const place = later === -1 ? this.#line.length : later
     if (place === 0 && this.#takes(answer)) return undefined
     const done = Promise.withResolvers<void>()
@@ -123,6 +125,8 @@ export class AnswerRoom {
 
 /** The memory of one call's answer. */
 export class LargeAnswer implements AnswerHold {
+  /** Its place among the large answers of the process; undefined while it is small. */
+  turn: number | undefined
   readonly #room: AnswerRoom
   readonly #signal: AbortSignal
   #chars = 0
