@@ -1,6 +1,9 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { getHeapStatistics } from 'node:v8'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { chosenHeapLimit, createMemoryLook, memoryLeftOf, memoryShareOf, startLoadProbe, type ProbedLoad } from './load-probe.ts'
+import { createMemoryLook, memoryLeftOf, memoryShareOf, oldHeapLimit, startLoadProbe, type ProbedLoad } from './load-probe.ts'
 
 let now = 0
 const clock = { now: () => now, monotonic: () => now }
@@ -88,14 +91,47 @@ it('measures the memory of this process among others', () => {
 })
 
 it('knows the bound of the heap that an operator has chosen, to which V8 adds what young objects may take', () => {
-  expect(chosenHeapLimit('--max-old-space-size=112')).toBe(112 * MB)
-  expect(chosenHeapLimit('--inspect --max_old_space_size 300 --max-old-space-size=200 --trace-gc')).toBe(200 * MB)
-  for (const options of ['', '--trace-gc', '--max-old-space-size=0']) expect(chosenHeapLimit(options)).toBeUndefined()
+  const reported = 4_288 * MB
+  expect(oldHeapLimit(reported, '--max-old-space-size=112')).toBe(112 * MB)
+  expect(oldHeapLimit(reported, '--inspect --max_old_space_size 300 --max-old-space-size=200 --trace-gc')).toBe(200 * MB)
+  expect(oldHeapLimit(896 * MB, '--max-semi-space-size=128')).toBe(512 * MB)
+  for (const options of ['', '--trace-gc', '--max-old-space-size=0']) expect(oldHeapLimit(reported, options)).toBe(4_096 * MB)
   vi.stubEnv('NODE_OPTIONS', '--max-old-space-size=64')
   expect(createMemoryLook(1)().heapLimit).toBe(64 * MB)
   vi.unstubAllEnvs()
-  expect(createMemoryLook(1)().heapLimit).toBe(getHeapStatistics().heap_size_limit)
+  expect(createMemoryLook(1)().heapLimit).toBeLessThan(getHeapStatistics().heap_size_limit)
 })
+
+// What V8 24 reports in containers of half a gigabyte to 16, and what it lets old objects take of that.
+it.each([
+  [259, 256],
+  [432, 384],
+  [560, 512],
+  [864, 768],
+  [1_120, 1_024],
+  [1_728, 1_536],
+  [2_240, 2_048],
+  [4_288, 4_096],
+])('takes nothing for room that is not there: of %i MB, %i are for old objects', (reported, old) => {
+  const limit = oldHeapLimit(reported * MB, '') / MB
+  expect(limit).toBeLessThanOrEqual(old)
+  expect(limit).toBeGreaterThan(old * 0.89)
+})
+
+// The smallest heaps with a young generation worth mentioning.
+it('a process that fills its heap is seen to be at nine tenths of it before it ends', () => {
+  const program = `
+    import { createMemoryLook, memoryShareOf } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, 'load-probe.ts')).href)}
+    const look = createMemoryLook(1)
+    const kept = []
+    while (memoryShareOf({ ...look(), allowed: 0 }, 1) < 0.9) kept.push(Array.from({ length: 20_000 }, (_, i) => ({ i })))
+    process.stdout.write('seen')`
+  const { stdout } = spawnSync(process.execPath, ['--max-heap-size=432', '--input-type=module', '--eval', program], {
+    encoding: 'utf8',
+    timeout: 60_000,
+  })
+  expect(stdout).toBe('seen')
+}, 60_000)
 
 it('uses the heap, and the last reading, where the system does not state the memory of the process', () => {
   const rss = vi.spyOn(process.memoryUsage, 'rss').mockImplementation(() => {

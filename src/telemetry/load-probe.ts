@@ -88,17 +88,33 @@ export function createMemoryLook(processes: number): () => MemoryUse {
   }
 }
 
+const MB = 1_024 * 1_024
+/** The most that V8 grants young objects by itself: this share of the whole heap, and never more than so many bytes. */
+const YOUNG_SHARE = 1 / 9
+const MOST_YOUNG = 192 * MB
+/** The young generation consists of this many semi-spaces. */
+const SEMI_SPACES = 3
+
 /** The heap limit of this process in bytes; V8 does not change it at run time. */
 export const heapLimit = (): number =>
-  Math.min(getHeapStatistics().heap_size_limit, chosenHeapLimit([process.env['NODE_OPTIONS'] ?? '', ...process.execArgv].join(' ')) ?? Infinity)
+  oldHeapLimit(getHeapStatistics().heap_size_limit, [process.env['NODE_OPTIONS'] ?? '', ...process.execArgv].join(' '))
 
 /**
- * Bytes of `--max-old-space-size` in these Node options. V8 adds the young generation, up to 192 MB, to its reported limit, but ends the process once the
- * old generation is full: a small heap never reaches nine tenths of the sum.
+ * Bytes of the old generation with these Node options. V8 adds the young generation to the limit that it reports, but ends the process once the old
+ * one is full: a heap of a few gigabytes or less, as in most containers, never reaches nine tenths of the sum.
  */
-export function chosenHeapLimit(options: string): number | undefined {
-  const megabytes = Number([...options.matchAll(/--max[-_]old[-_]space[-_]size[= ](\d+)/g)].at(-1)?.[1] ?? 0)
-  return megabytes === 0 ? undefined : megabytes * 1_024 * 1_024
+export function oldHeapLimit(reported: number, options: string): number {
+  const chosen = chosenBytes(options, 'old')
+  if (chosen !== undefined) return Math.min(reported, chosen)
+  const semiSpace = chosenBytes(options, 'semi')
+  return reported - (semiSpace === undefined ? Math.min(reported * YOUNG_SHARE, MOST_YOUNG) : semiSpace * SEMI_SPACES)
+}
+
+/** What `--max-old-space-size` or `--max-semi-space-size` says. */
+function chosenBytes(options: string, space: 'old' | 'semi'): number | undefined {
+  const named = new RegExp(`--max[-_]${space}[-_]space[-_]size[= ](\\d+)`, 'g')
+  const megabytes = Number([...options.matchAll(named)].at(-1)?.[1] ?? 0)
+  return megabytes === 0 ? undefined : megabytes * MB
 }
 
 /** Anonymous memory, which no file backs; undefined if the system does not report it (only Linux does). */
