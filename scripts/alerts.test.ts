@@ -52,3 +52,9 @@ it('calls that a limit of their caller refuses are no failures of the gateway', 
 it('records that are on their way are no reason to wake anybody, but how long they have been', () => {
   expect(rules.find(({ alert }) => alert === 'SignalboxRecordsWait')!.expr).toBe('gateway_records_oldest_seconds > 60')
 })
+
+// The Service of the manifest has gateways only: whoever scrapes that never sees a worker clean up.
+it('gateways whose workers are not scraped raise no alarm', () => {
+  const { expr } = rules.find(({ alert }) => alert === 'SignalboxNothingCleansUp')!
+  expect(expr).toMatch(/process_start_time_seconds and on \(job, instance\) gateway_role\{role!="gateway"\}/)
+})

@@ -30,6 +30,7 @@ it('the metrics contain the version', async () => {
   try {
     const text = await (await fetch(`${gateway.url}/metrics`)).text()
     expect(text.split('\n')).toContain(`gateway_build_info{version="${VERSION}"} 1`)
+    expect(text.split('\n')).toContain('gateway_role{role="all"} 1')
   } finally {
     await gateway.close()
   }

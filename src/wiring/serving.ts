@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { Boot } from './boot.ts'
 import { workersOf } from '../config/workers.ts'
-import type { Config } from '../core/config.ts'
+import type { Config, Role } from '../core/config.ts'
 import type { DeliveryHost } from './delivery-host.ts'
 import { Admission } from '../http/admission.ts'
 import { drainServer, type CallsUnderWay } from '../http/drain.ts'
@@ -84,7 +84,7 @@ export function openServing(options: ServingOptions): Serving {
       configurationRefused: configurationRefused(),
     })
   }
-  tellFigures(metrics, { inFlight, admission, readiness, delayMs: () => delayMs })
+  tellFigures(metrics, { inFlight, admission, readiness, delayMs: () => delayMs, role: config().server.role })
   return {
     admission,
     accepting: () => accepting,
@@ -102,10 +102,12 @@ export function openServing(options: ServingOptions): Serving {
 interface Told extends Pick<Serving, 'admission' | 'readiness'> {
   readonly inFlight: CallsUnderWay
   readonly delayMs: () => number
+  readonly role: Role
 }
 
-function tellFigures(metrics: ServingOptions['metrics'], { inFlight, admission, readiness, delayMs }: Told): void {
+function tellFigures(metrics: ServingOptions['metrics'], { inFlight, admission, readiness, delayMs, role }: Told): void {
   metrics.gauges('gateway_build_info', '1, with the version that runs.', 'version', () => ({ [VERSION]: 1 }))
+  metrics.gauges('gateway_role', '1, with the role of the process.', 'role', () => ({ [role]: 1 }))
   metrics.gauge('gateway_calls_in_flight', 'Calls being served.', () => inFlight.size)
   metrics.gauge(
     'gateway_calls_limit',
