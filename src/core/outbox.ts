@@ -188,8 +188,15 @@ export interface DeadLetter {
 export interface Outbox {
   /** In one transaction: generations as `GenerationStore.insertMany` writes them, their events and their deliveries. Nothing is entered twice. */
   record(entries: readonly OutboxEntry[]): Promise<void>
-  /** What can be leased at `now`, per destination; counting stops at `cap` records. `nextAt` is when the next retry or expiring lease becomes due. */
-  due(now: number, cap: number): Promise<{ readonly work: readonly DueWork[]; readonly nextAt: number | undefined }>
+  /**
+   * What can be leased at `now`, per destination; counting stops at `cap` records, and at the first of destinations to which `maySend` says that
+   * nothing can be sent: they have the longest queues. `nextAt` is when the next retry or expiring lease becomes due.
+   */
+  due(
+    now: number,
+    cap: number,
+    maySend?: (destinationId: string) => boolean,
+  ): Promise<{ readonly work: readonly DueWork[]; readonly nextAt: number | undefined }>
   /**
    * Leases deliveries of one destination, oldest first, until `records` or `bytes` is reached (at least one, if any is due). No other worker gets
    * them before `now + leaseMs`. `settle` requires the same `owner`.

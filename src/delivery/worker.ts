@@ -122,7 +122,7 @@ class Engine implements DeliveryWorker {
     this.#lookedAt = now
     for (const lane of this.#lanes.values()) await (wasSetBack ? this.#beginAnew(lane, now) : this.#followChange(lane, now))
     await this.#guard(undefined, async () => {
-      const { work, nextAt } = await this.#options.outbox.due(now, DUE_CAP)
+      const { work, nextAt } = await this.#options.outbox.due(now, DUE_CAP, (id) => this.#maySend(id, now))
       if (nextAt !== undefined) next = Math.min(next, nextAt)
       const waiting = work.map((each) => ({ work: each, lane: this.#lane(each.destinationId) }))
       for (const { work: each, lane } of waiting.sort((a, b) => a.lane.lastStartAt - b.lane.lastStartAt)) {
@@ -132,6 +132,12 @@ class Engine implements DeliveryWorker {
     })
     const waitMs = Math.min(this.#tuning.pollMs, Math.max(1, next - this.#options.clock.now()))
     if (this.#running) this.#timer = setTimeout(() => this.wake(), waitMs)
+  }
+
+  /** Looks are frequent: while paused and broken destinations had their queues counted, the thread that records did little else. */
+  #maySend(id: string, now: number): boolean {
+    const record = this.#options.destination(id)
+    return record !== undefined && !isAtRest(record) && this.#lanes.get(id)?.breaker.allows(now) !== 'none'
   }
 
   /** After the clock was set back, what waits for a time on the old clock is tried now. */

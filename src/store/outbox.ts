@@ -39,7 +39,7 @@ export function createOutbox(options: OutboxOptions): DurableOutbox {
   const settle = createSettle(database, clock)
   return {
     record: createRecord(options, keys, recent),
-    due: (now, cap) =>
+    due: (now, cap, maySend = () => true) =>
       guarded(async () => {
         const work = []
         let nextAt: number | undefined
@@ -47,7 +47,9 @@ export function createOutbox(options: OutboxOptions): DurableOutbox {
           const found = await sql<DueRow>`
             select count(*) as records, cast(coalesce(sum(bytes), 0) as bigint) as bytes, min(entered_at) as oldest_at, max(attempts) as attempts
             from (select bytes, entered_at, attempts from outbox_deliveries
-                  where destination_id = ${destinationId} and due_at <= ${now} order by due_at limit ${cap}) as waiting`.execute(db)
+                  where destination_id = ${destinationId} and due_at <= ${now} order by due_at limit ${maySend(destinationId) ? cap : 1}) as waiting`.execute(
+            db,
+          )
           const row = found.rows[0]
           if (row !== undefined && row.records > 0 && row.oldest_at !== null)
             work.push({ destinationId, records: row.records, bytes: row.bytes, oldestAt: row.oldest_at, retried: (row.attempts ?? 0) > 0 })

@@ -83,11 +83,11 @@ export function createMemoryOutbox(now: () => number = Date.now): MemoryOutbox {
     async record(entries) {
       for (const entry of entries) enter(structuredClone(entry))
     },
-    async due(at, cap) {
+    async due(at, cap, maySend = () => true) {
       const work = [...new Set([...rows.values()].map((row) => row.destinationId))].flatMap((destinationId) => {
         const due = queued(destinationId)
           .filter((row) => isDue(row, at))
-          .slice(0, cap)
+          .slice(0, maySend(destinationId) ? cap : 1)
         if (due.length === 0) return []
         return [
           {

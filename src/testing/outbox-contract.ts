@@ -72,6 +72,8 @@ export function describeOutboxContract(name: string, open: (clock: Clock) => Pro
         { destinationId: 'd1', records: 2, bytes: 2_000, oldestAt: started, retried: false },
         { destinationId: 'd2', records: 1, bytes: 1_000, oldestAt: started + 3, retried: false },
       ])
+      const idle = (await outbox.due(clock.now(), 3, (id) => id === 'd2')).work
+      expect([...idle].sort((a, b) => a.destinationId.localeCompare(b.destinationId))).toMatchObject([{ records: 1, bytes: 1_000 }, { records: 1 }])
       const until = clock.now() + 60_000
       await lease('d1')
       await lease('d2')
