@@ -201,6 +201,16 @@ describe.each([true, false])('a subagent with functions of the caller (stream: %
   })
 })
 
+it('works alone for callers of other formats, where a preset lets it inherit', async () => {
+  const made = await gateway.api('POST', '/api/v1/presets/team/responses', { model: 'acme/small', input: 'x', tools: [order, worker()] }, gateway.key)
+  expect(made.status).toBe(200)
+  scripts = { small: [calls(['subagent', task]), says('Done.')], big: [says('Alone.')] }
+  const body = { model: '@preset/team', messages: [{ role: 'user', content: 'hi' }] }
+  const response = await gateway.api('POST', '/api/v1/chat/completions', body, gateway.key)
+  expect(await response.json()).toMatchObject({ choices: [{ message: { content: 'Done.' } }] })
+  expect(offeredTo('big')).toEqual([])
+})
+
 describe('what is refused', () => {
   it('a call of a subagent without the item of that subagent', async () => {
     const call = { type: 'function_call', call_id: 'c', name: 'look_up', arguments: '{}', subagent_id: 'gone', subagent_items: [] }

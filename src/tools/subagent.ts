@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Call } from '../core/call.ts'
 import { GatewayError } from '../core/error.ts'
 import type { ModelAnswer, ServerTool, ToolContext } from '../core/extension.ts'
 import { isFunctionTool, type FunctionTool, type JsonObject } from '../core/item.ts'
@@ -83,7 +84,7 @@ export const subagent: ServerTool<Settings, Arguments> = {
       const answer = await context.ask(
         agentRequest(call.request, own, own.model, {
           input: [userMessage(args.task_description), ...resumed],
-          ...toolsOf(own, call.request, resumed.filter(({ type }) => type === 'function_call').length),
+          ...toolsOf(own, call, resumed.filter(({ type }) => type === 'function_call').length),
         }),
       )
       if (callsFunctions(answer)) return { output: '', suspended: answer.items }
@@ -110,8 +111,10 @@ function inherited(own: Pick<Settings, 'inherit_functions' | 'inherited_function
 }
 
 /** `called`: how often it has called functions before it was continued. */
-function toolsOf(own: Settings, outer: ModelRequest, called: number): Partial<ModelRequest> {
-  const functions = inherited(own, outer).map((tool) => ({ ...tool, defer_loading: undefined }))
+function toolsOf(own: Settings, { request, origin }: Pick<Call, 'request' | 'origin'>, called: number): Partial<ModelRequest> {
+  // Callers of other formats, whose presets may hold such a tool, could not send back what it takes to continue.
+  const answerable = origin.apiType === 'responses' ? inherited(own, request) : []
+  const functions = answerable.map((tool) => ({ ...tool, defer_loading: undefined }))
   const tools = [...(own.tools ?? []), ...functions]
   if (tools.length === 0) return {}
   if (own.max_tool_calls === undefined) return { tools }
