@@ -457,6 +457,19 @@ describe('what is refused before anything is sent', () => {
       },
       'names must differ',
     ],
+    [
+      { tools: [{ type: 'gateway:subagent' }, { type: 'openrouter:subagent', parameters: { model: 'acme/big' } }] },
+      'Only one subagent may be without a name',
+    ],
+    [
+      {
+        tools: [
+          { type: 'gateway:subagent', parameters: { name: 'a' } },
+          { type: 'gateway:subagent', parameters: { name: ' a ' } },
+        ],
+      },
+      'Two subagents are called',
+    ],
     [{ tools: [{ type: 'gateway:subagent', parameters: { tools: [{ type: 'gateway:subagent' }] } }] }, 'cannot have subagents'],
     [{ tools: [{ type: 'gateway:subagent', parameters: { tools: [{ type: 'gateway:mcp' }] } }] }, 'among the tools of the request'],
     [

@@ -3,7 +3,7 @@ import { GatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { ServerTool, ToolContext } from '../core/extension.ts'
 import type { InputItem, JsonObject } from '../core/item.ts'
-import { agentFailure, agentRequest, agentSettings, cutOffNote, modelOf as outerModel, userMessage, wordsOf } from './shared/agent.ts'
+import { agentFailure, agentRequest, agentSettings, checkAgentName, cutOffNote, modelOf as outerModel, userMessage, wordsOf } from './shared/agent.ts'
 import { ItemText } from './shared/item-text.ts'
 
 const settings = z.object({
@@ -38,13 +38,7 @@ export const advisor: ServerTool<Settings, Arguments> = {
     description: `${advisor.description}${name === undefined ? '' : ` This advisor is called ${name}.`}${all ? ' It sees the whole conversation.' : ' It sees only your prompt.'}`,
   }),
   instanceName,
-  check(own, { siblings, instance }) {
-    const names = siblings.map((tool) => (tool['parameters'] as { readonly name?: string } | undefined)?.name?.trim())
-    if (own.name === undefined && names.indexOf(undefined) !== instance)
-      throw new GatewayError('invalid_request', 'Only one advisor may be without a name: give every other one a name of its own')
-    if (own.name !== undefined && names.indexOf(own.name) !== instance)
-      throw new GatewayError('invalid_request', `Two advisors are called "${own.name}": names must differ`)
-  },
+  check: ({ name }, request) => checkAgentName('advisor', name, request),
   begin: (args, context) => ({ ...identity(context), ...(args?.prompt === undefined ? {} : { prompt: args.prompt }), model: modelOf(args, context) }),
   async execute(args, context) {
     const { settings: own, call, uses } = context

@@ -5,7 +5,7 @@ import type { ModelAnswer, ServerTool, ToolContext } from '../core/extension.ts'
 import { isFunctionTool, type FunctionTool, type JsonObject } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { cutText } from '../lib/cut-text.ts'
-import { agentFailure, agentRequest, agentSettings, cutOffNote, modelOf, userMessage, wordsOf } from './shared/agent.ts'
+import { agentFailure, agentRequest, agentSettings, checkAgentName, cutOffNote, modelOf, userMessage, wordsOf } from './shared/agent.ts'
 
 const nestedTool = z.looseObject({ type: z.string(), parameters: z.looseObject({}).optional() })
 const settings = z.object({
@@ -49,7 +49,8 @@ export const subagent: ServerTool<Settings, Arguments> = {
           description: `${subagent.description} This worker is called ${name}.`,
         },
   instanceName,
-  check(own, { request }) {
+  check(own, asked) {
+    checkAgentName('subagent', own.name, asked)
     const wrong = (own.tools ?? []).find(({ type }) => !/^(?:gateway|openrouter):/.test(type) || type.endsWith(':subagent'))
     if (wrong !== undefined) {
       throw new GatewayError(
@@ -59,7 +60,7 @@ export const subagent: ServerTool<Settings, Arguments> = {
           : `A subagent can use server tools only, not "${wrong.type}": nobody could carry its calls out`,
       )
     }
-    const known = new Set(inherited({ inherit_functions: true }, request).map(({ name }) => name))
+    const known = new Set(inherited({ inherit_functions: true }, asked.request).map(({ name }) => name))
     const missing = own.inherit_functions === true ? undefined : own.inherited_function_names?.find((name) => !known.has(name))
     if (missing === undefined) return
     const named = JSON.stringify(cutText(missing, MAX_SHOWN))

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Call } from '../../core/call.ts'
 import { asGatewayError, GatewayError } from '../../core/error.ts'
-import type { ModelAnswer, ToolResult } from '../../core/extension.ts'
+import type { ModelAnswer, ToolRequest, ToolResult } from '../../core/extension.ts'
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest, ReasoningOptions } from '../../core/request.ts'
 import { cutText } from '../../lib/cut-text.ts'
@@ -23,6 +23,18 @@ export interface AgentSettings {
   readonly max_completion_tokens?: number | undefined
   readonly reasoning?: { readonly effort?: string | undefined; readonly max_tokens?: number | undefined } | undefined
   readonly temperature?: number | undefined
+}
+
+/** Throws `invalid_request` unless the model and the caller can tell an entry from all others of its tool. */
+export function checkAgentName(what: string, own: string | undefined, { siblings, instance }: Pick<ToolRequest, 'siblings' | 'instance'>): void {
+  const names = siblings.map((tool) => (tool['parameters'] as { readonly name?: string | null } | null | undefined)?.name?.trim())
+  if (names.indexOf(own) === instance) return
+  throw new GatewayError(
+    'invalid_request',
+    own === undefined
+      ? `Only one ${what} may be without a name: give every other one a name of its own`
+      : `Two ${what}s are called "${own}": names must differ`,
+  )
 }
 
 /** The request of an inner model call: the agent's own settings, and from the outer request only what concerns privacy and routing. */
