@@ -679,6 +679,9 @@ describe('names of models beside defaults.model', () => {
     fusionModels: ['acme/small', name],
     plugins: [{ id: 'fusion', model: name, analysis_models: [name] }],
   })
+  /** The note on a served model that is to make images and does not. */
+  const blind = (name: string): string =>
+    `tools.image_generation.model: ${JSON.stringify(name)} is not known to make images, as its slug has no "-image"; calls of the tool fail`
   const PLACES = [
     'tools.image_generation.model',
     'tools.fusion.models[1]',
@@ -696,12 +699,17 @@ describe('names of models beside defaults.model', () => {
   test.each(['acme/small', 'small', 'acme/small:nitro', 'acme/small:free', 'acme/small:nitro:free', '~acme/small-latest'])(
     '%s is served',
     async (name) => {
-      expect((await build(everywhere(name))).notes).toEqual([])
+      expect((await build(everywhere(name))).notes).toEqual([blind(name)])
     },
   )
 
   test('an id of an open provider is served', async () => {
-    expect((await build(everywhere('openai/not-yet-known'), { OPENAI_API_KEY: 'k' })).notes).toEqual([])
+    expect((await build(everywhere('openai/not-yet-known'), { OPENAI_API_KEY: 'k' })).notes).toEqual([blind('openai/not-yet-known')])
+  })
+
+  test('a model that is to make images, and is known to, needs no note', async () => {
+    const drawing = { ...given, models: [...models, { slug: 'acme/draw-image', aliases: ['draw'], endpoints: [{}] }] }
+    for (const imageModel of ['acme/draw-image', 'draw:nitro']) expect((await build({ ...drawing, imageModel })).notes).toEqual([])
   })
 
   test.each(['gateway/auto', 'openrouter/auto:nitro', '@preset/mine', 'acme/small@preset/mine'])('%s stays valid, with a note', async (name) => {

@@ -1,6 +1,6 @@
 import type { ConfigProblem } from '../core/config-error.ts'
 import type { Config, ToolsConfig } from '../core/config.ts'
-import type { Catalog } from '../core/endpoint.ts'
+import type { Catalog, Model } from '../core/endpoint.ts'
 import type { PluginsConfig } from '../core/plugins-config.ts'
 import { CATALOG_VARIANTS, NAMING_VENDOR, ROUTING_VARIANTS } from './data/model-names.ts'
 
@@ -33,7 +33,7 @@ export function judgeNames(config: NamingConfig, catalog: Catalog): JudgedNames 
     if (why === undefined) problems.push(nobodyServes(named))
     else notes.push(`${named.path}: ${JSON.stringify(named.name)} ${why}`)
   }
-  return { problems, notes: [...notes, ...idleScores(config, catalog)] }
+  return { problems, notes: [...notes, ...blindModel(config, catalog), ...idleScores(config, catalog)] }
 }
 
 const nobodyServes = ({ path, name }: Named): ConfigProblem => ({
@@ -61,8 +61,8 @@ function namesAt(path: string, value: unknown): readonly Named[] {
 }
 
 /** As the planner resolves names: suffixes that steer routing may precede one that names endpoints. */
-const isServed = (name: string, catalog: Catalog): boolean =>
-  catalog.find(name) !== undefined || catalog.find(without(ROUTING_VARIANTS, name)) !== undefined
+const servedAs = (name: string, catalog: Catalog): Model | undefined => catalog.find(name) ?? catalog.find(without(ROUTING_VARIANTS, name))
+const isServed = (name: string, catalog: Catalog): boolean => servedAs(name, catalog) !== undefined
 
 function without(endings: ReadonlySet<string>, name: string): string {
   const [base = '', ...rest] = name.split(':')
@@ -81,6 +81,14 @@ function excuse(name: string, config: NamingConfig): string | undefined {
   const declared = config.models.find(({ slug, aliases }) => slug === base || aliases.includes(base))
   const asleep = declared?.endpoints.some(({ provider }) => off.has(provider.split('/')[0]!)) ?? off.has(author)
   return asleep ? 'is served by nobody while its provider is switched off' : undefined
+}
+
+/** The planner rejects a model whose endpoints are not known to answer with images, and only the name tells. */
+function blindModel({ tools }: NamingConfig, catalog: Catalog): readonly string[] {
+  const name = tools?.imageModel
+  const model = name === undefined ? undefined : servedAs(name, catalog)
+  if (model === undefined || model.endpoints.some(({ outputModalities }) => outputModalities.has('image'))) return []
+  return [`tools.image_generation.model: ${JSON.stringify(name)} is not known to make images, as its slug has no "-image"; calls of the tool fail`]
 }
 
 const SHOWN_SCORES = 10

@@ -21,7 +21,9 @@ export const toolsSection = section({
       .describe('Search engines by name ([server tools](../guides/server-tools.md)).'),
   }).prefault({}),
   web_fetch: section({ robots: flag().prefault(true).describe('Whether `robots.txt` is obeyed.') }).prefault({}),
-  image_generation: section({ model: text('a model that makes images').optional().describe('Makes the images.') }).prefault({}),
+  image_generation: section({
+    model: text('a model that makes images').optional().describe('Makes the images. Known to do so by `-image` in its slug.'),
+  }).prefault({}),
   fusion: section({
     models: list(text('a model')).min(1, 'a list of one model or more').optional().describe('The default panel of models.'),
   }).prefault({}),
