@@ -30,7 +30,7 @@ import type { Logger } from './lib/logger.ts'
 import { createCredentialPools } from './pipeline/credential-pool.ts'
 import { createPipeline } from './pipeline/create-pipeline.ts'
 import { createMediaLoader } from './pipeline/media.ts'
-import { openPlugging } from './wiring/plugging.ts'
+import { openPlugins } from './wiring/plugins.ts'
 import { PROVIDERS } from './providers/index.ts'
 import { estimateRequest } from './router/estimate.ts'
 import { createHealth } from './router/health.ts'
@@ -103,7 +103,7 @@ export async function createApp({
   await checkDestinationAddresses(config)
   const tellNotes = (): void => catalog.notes.forEach((note) => logger.warn({}, note))
   tellNotes()
-  const plugging = openPlugging({ config, env, catalog: () => catalog })
+  const openedPlugins = openPlugins({ config, env, catalog: () => catalog })
   const state = await boot(config, logger, (error) => {
     logger.error({ error }, 'the database came, and a start with it is refused: stopping')
     void closeAndFail()
@@ -150,8 +150,8 @@ export async function createApp({
     tools: tooling.tools,
     toolSources: tooling.toolSources,
     toolLimits: tooling.toolLimits,
-    plugins: plugging.plugins,
-    pluginDefaults: plugging.pluginDefaults,
+    plugins: openedPlugins.plugins,
+    pluginDefaults: openedPlugins.pluginDefaults,
     newId: randomId,
     mayGoOn: accounting.mayGoOn,
     estimateUsage,
@@ -217,8 +217,8 @@ export async function createApp({
         ownKeys,
         ownCredentials,
         defaults,
-        reach: plugging.reach,
-        choose: plugging.choose,
+        reach: openedPlugins.reach,
+        choose: openedPlugins.choose,
         destinations: { delivery, encryption: state.encryption, workspaces: state.store.workspaces, clock: systemClock },
         config: () => config,
         refresh: () => state.accounts.snapshot.refresh(),
@@ -252,7 +252,7 @@ export async function createApp({
         { name: 'changes', close: () => watch.close() },
         { name: 'http', close: () => http.close() },
         { name: 'tools', close: () => tooling.close() },
-        { name: 'plugins', close: () => plugging.close() },
+        { name: 'plugins', close: () => openedPlugins.close() },
         { name: 'media', close: () => mediaClients.close() },
         { name: 'policies', close: () => policies.close() },
         { name: 'limits', close: () => accounting.close() },
@@ -284,7 +284,7 @@ export async function createApp({
     async reload(next) {
       const nextCatalog = await buildCatalog(next, PROVIDERS, dialects, env)
       await checkDestinationAddresses(next)
-      plugging.reload(next)
+      openedPlugins.reload(next)
       catalog = nextCatalog
       config = next
       tellNotes()

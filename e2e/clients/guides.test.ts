@@ -14,7 +14,7 @@ import { PROVIDERS } from '../../src/providers/index.ts'
 import { chatText, startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { shellCommands } from '../../src/testing/shell-commands.ts'
 import { startGateway, TEST_KEY, TEST_MANAGEMENT_KEY, type TestGateway } from '../../src/testing/start-gateway.ts'
-import { openPlugging } from '../../src/wiring/plugging.ts'
+import { openPlugins } from '../../src/wiring/plugins.ts'
 import { openTooling } from '../../src/wiring/tooling.ts'
 
 /**
@@ -78,7 +78,7 @@ describe('configurations', () => {
       const env = { ...Object.fromEntries(named), ...VENDORS } as { readonly [name: string]: string }
       const config = await loadConfig({ file, env, cwd: folder })
       const catalog = await buildCatalog(config, PROVIDERS, dialects, env)
-      await openPlugging({ config, env, catalog: () => catalog }).close()
+      await openPlugins({ config, env, catalog: () => catalog }).close()
       await openTooling({ config, env, catalog: () => catalog }).close()
     } finally {
       await rm(folder, { recursive: true, force: true })

@@ -14,7 +14,7 @@ import { checkDestinationAddresses } from '../wiring/destination-addresses.ts'
 import { dialects } from '../dialects/index.ts'
 import { createHttpClient } from '../lib/http-client.ts'
 import { isPriced } from '../pipeline/call-price.ts'
-import { openPlugging } from '../wiring/plugging.ts'
+import { openPlugins } from '../wiring/plugins.ts'
 import { PROVIDERS } from '../providers/index.ts'
 import { openTooling } from '../wiring/tooling.ts'
 import { VERSION } from '../version.ts'
@@ -43,7 +43,7 @@ export async function resolved(options: LoadOptions): Promise<{ readonly config:
 /** Builds plugins and tools as `serve` does before it listens, so that what they refuse is reported here too. */
 async function resolveExtensions(config: Config, catalog: BuiltCatalog): Promise<void> {
   const options = { config, env: process.env, catalog: () => catalog }
-  await openPlugging(options).close()
+  await openPlugins(options).close()
   await openTooling(options).close()
 }
 

@@ -12,7 +12,7 @@ import { withChoice } from '../wiring/choosing.ts'
 import type { Owner } from '../core/call.ts'
 import { DEFAULT_WORKSPACE_ID } from '../core/store.ts'
 import { isJsonObject, JsonError, parseJson } from '../lib/json.ts'
-import { openPlugging, type Plugging } from '../wiring/plugging.ts'
+import { openPlugins, type Plugins } from '../wiring/plugins.ts'
 import { PROVIDERS } from '../providers/index.ts'
 import { explainPlan, type RouteExplanation } from '../router/explain.ts'
 import { planRoute } from '../router/plan.ts'
@@ -27,12 +27,12 @@ export async function explain(options: ExplainOptions, overrides: Overrides): Pr
   const config = await loadConfig(loadOptions(overrides))
   const catalog = await withLines(config, () => buildCatalog(config, PROVIDERS, dialects, process.env))
   const request = await requestOf(options)
-  const plugging = await withLines(config, () => openPlugging({ config, env: process.env, catalog: () => catalog }))
+  const plugins = await withLines(config, () => openPlugins({ config, env: process.env, catalog: () => catalog }))
   let explanation: RouteExplanation
   try {
-    explanation = await explanationOf(request, catalog, config, plugging)
+    explanation = await explanationOf(request, catalog, config, plugins)
   } finally {
-    await plugging.close()
+    await plugins.close()
   }
   if (options.json) line(JSON.stringify(explanation, undefined, 2))
   else print(explanation)
@@ -73,17 +73,17 @@ async function readInput(): Promise<Buffer> {
 const NOBODY: Owner = { workspaceId: DEFAULT_WORKSPACE_ID, keyHash: '', keyName: '', keyLabel: '' }
 
 /** The plan of a request under this configuration, as a gateway without any history would make it. */
-async function explanationOf(asked: ModelRequest, catalog: BuiltCatalog, config: Config, plugging: Plugging): Promise<RouteExplanation> {
+async function explanationOf(asked: ModelRequest, catalog: BuiltCatalog, config: Config, plugins: Plugins): Promise<RouteExplanation> {
   const { model } = config.defaults
   const defaults = model === undefined ? {} : { model }
-  const choice = await plugging.choose(asked, { owner: NOBODY, defaults })
+  const choice = await plugins.choose(asked, { owner: NOBODY, defaults })
   const { request, strategy } = choice
   const plan = planRoute({
     request,
     catalog,
     random: () => 0,
     now: Date.now(),
-    adaptation: plugging.reach(asked),
+    adaptation: plugins.reach(asked),
     defaults,
     ...(strategy === undefined ? {} : { strategy }),
   })

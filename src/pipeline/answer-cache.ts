@@ -49,7 +49,7 @@ async function* answered(next: Handler, call: Call, { wish, answers, catalog, pa
   call.signal.throwIfAborted()
   const endpoint = kept && servingOf(kept, call, catalog())
   if (kept !== undefined && endpoint !== undefined) {
-    tellOf(kept, endpoint, call)
+    recordHit(kept, endpoint, call)
     yield* toldAgain(kept.events, call)
     return
   }
@@ -79,7 +79,7 @@ function servingOf({ model, endpointId }: KeptAnswer, { admits }: Call, catalog:
   return endpoint === undefined || admits?.(endpoint) !== undefined ? undefined : endpoint
 }
 
-function tellOf({ sourceId, strategy, keptAt, expiresAt }: KeptAnswer, endpoint: Endpoint, { trace, clock }: Call): void {
+function recordHit({ sourceId, strategy, keptAt, expiresAt }: KeptAnswer, endpoint: Endpoint, { trace, clock }: Call): void {
   const now = clock.now()
   trace.cached = { status: 'hit', sourceId, ageMs: Math.max(0, now - keptAt), ttlMs: Math.max(0, expiresAt - now) }
   trace.params['response_cache'] = `the answer of ${sourceId} was told again`

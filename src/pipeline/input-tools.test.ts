@@ -112,18 +112,18 @@ describe('tools of the gateway in the input', () => {
   const added = (...tools: readonly { readonly type: string }[]) => ({ type: 'additional_tools', role: 'developer', tools })
   const hello = { type: 'message', role: 'user', content: 'hi' } as const
   const server = { type: 'servers' }
-  const belt = { source: (type: string) => (type === server.type ? ({} as ToolSource) : undefined) }
+  const registry = { source: (type: string) => (type === server.type ? ({} as ToolSource) : undefined) }
   it('are moved to the other tools, and an item without further tools is removed', () => {
     const request = { input: [added(tool, theirs), hello, added(server)], tools: [theirs] }
-    expect(withOwnTools(request, belt)).toEqual({ input: [added(theirs), hello], tools: [theirs, tool, server] })
+    expect(withOwnTools(request, registry)).toEqual({ input: [added(theirs), hello], tools: [theirs, tool, server] })
     expect(request.input).toHaveLength(3)
   })
   it('may be as many as a body has keys', () => {
     const many = Array.from({ length: 250_000 }, () => tool)
-    expect(withOwnTools({ input: [added(...many.slice(0, 1)), { ...added(), tools: many }] }, belt).tools).toHaveLength(250_001)
+    expect(withOwnTools({ input: [added(...many.slice(0, 1)), { ...added(), tools: many }] }, registry).tools).toHaveLength(250_001)
   })
   it('are searched for without changing a request that has none', () => {
     const request = { input: [added(theirs), hello] }
-    expect(withOwnTools(request, belt)).toBe(request)
+    expect(withOwnTools(request, registry)).toBe(request)
   })
 })

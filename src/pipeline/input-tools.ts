@@ -3,7 +3,7 @@ import { GatewayError, isGatewayError } from '../core/error.ts'
 import type { InputItem, Tool } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { agentMessageAsUser, isAgentMessage } from './agent-messages.ts'
-import { ownName, type ToolBelt } from './tool-belt.ts'
+import { ownName, type ToolRegistry } from './tool-registry.ts'
 
 interface AdditionalTools {
   readonly type: 'additional_tools'
@@ -30,7 +30,7 @@ export function readableInput(request: ModelRequest, dialect: Dialect, target: T
   return { ...request, input: rest, tools: [...(request.tools ?? []), ...added] }
 }
 
-type Runs = Pick<ToolBelt, 'source'>
+type Runs = Pick<ToolRegistry, 'source'>
 
 const isOwn = ({ type }: Tool, { source }: Runs): boolean => ownName(type) !== undefined || source(type) !== undefined
 
@@ -38,24 +38,24 @@ const isOwn = ({ type }: Tool, { source }: Runs): boolean => ownName(type) !== u
  * Moves those tools of the input to the request's tools that only the gateway can run, or whose servers must not be known to endpoints. Returns the
  * same request if there are none.
  */
-export function withOwnTools(request: ModelRequest, belt: Runs): ModelRequest {
-  if (!request.input.some((item) => isAdditional(item) && item.tools.some((tool) => isOwn(tool, belt)))) return request
+export function withOwnTools(request: ModelRequest, registry: Runs): ModelRequest {
+  if (!request.input.some((item) => isAdditional(item) && item.tools.some((tool) => isOwn(tool, registry)))) return request
   const own: Tool[] = []
   const input = request.input.flatMap((item): readonly InputItem[] => {
     if (!isAdditional(item)) return [item]
     // One by one: as arguments of a single call, as many as a body can hold would overflow the stack.
-    for (const tool of item.tools) if (isOwn(tool, belt)) own.push(tool)
-    const others = item.tools.filter((tool) => !isOwn(tool, belt))
+    for (const tool of item.tools) if (isOwn(tool, registry)) own.push(tool)
+    const others = item.tools.filter((tool) => !isOwn(tool, registry))
     return others.length === 0 ? [] : [{ ...item, tools: others }]
   })
   return { ...request, input, tools: [...(request.tools ?? []), ...own] }
 }
 
 /** An error about a tool that `withOwnTools` moved, with the path the caller used. Any other error unchanged. */
-export function toldInPlace(error: unknown, { tools = [], input }: ModelRequest, belt: Runs): unknown {
+export function withCallersPath(error: unknown, { tools = [], input }: ModelRequest, registry: Runs): unknown {
   const path = isGatewayError(error) ? error.details.path : undefined
   const [moved, index] = /^tools\[(\d+)\]/.exec(path ?? '') ?? []
-  const place = index === undefined ? undefined : placesOf(input, belt)[Number(index) - tools.length]
+  const place = index === undefined ? undefined : placesOf(input, registry)[Number(index) - tools.length]
   if (moved === undefined || place === undefined || !isGatewayError(error)) return error
   const told = `${place}${path!.slice(moved.length)}`
   return new GatewayError(
@@ -65,8 +65,8 @@ export function toldInPlace(error: unknown, { tools = [], input }: ModelRequest,
   )
 }
 
-function placesOf(input: readonly InputItem[], belt: Runs): readonly string[] {
+function placesOf(input: readonly InputItem[], registry: Runs): readonly string[] {
   return input.flatMap((item, at) =>
-    isAdditional(item) ? item.tools.flatMap((tool, n) => (isOwn(tool, belt) ? [`input[${at}].tools[${n}]`] : [])) : [],
+    isAdditional(item) ? item.tools.flatMap((tool, n) => (isOwn(tool, registry) ? [`input[${at}].tools[${n}]`] : [])) : [],
   )
 }

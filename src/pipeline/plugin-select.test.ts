@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { GatewayError } from '../core/error.ts'
 import type { Plugin, PluginEntry } from '../core/extension.ts'
-import { createShelf, selectPlugins } from './plugin-select.ts'
+import { createPluginRegistry, selectPlugins } from './plugin-select.ts'
 
 const settings = z.object({
   max_results: z.int().max(25).default(5),
@@ -18,7 +18,7 @@ const idle: Plugin = {
     throw new GatewayError('invalid_request', 'The plugin idle has nobody to ask', { path: 'plugins' })
   },
 }
-const shelfOf = (...defaults: PluginEntry[]) => createShelf([web, open, idle], defaults)
+const shelfOf = (...defaults: PluginEntry[]) => createPluginRegistry([web, open, idle], defaults)
 
 describe('defaults of the operator', () => {
   it.each<[string, PluginEntry, RegExp]>([
@@ -80,7 +80,7 @@ describe('a plugin that runs for calls that do not name it', () => {
   }
   const named: Plugin = { id: 'named', settings: z.object({}), implied: always }
   const idsOf = (plugins: readonly PluginEntry[] | undefined, ...defaults: PluginEntry[]) =>
-    selectPlugins({ ...request, ...(plugins === undefined ? {} : { plugins }) }, createShelf([reading, named], defaults))?.map(
+    selectPlugins({ ...request, ...(plugins === undefined ? {} : { plugins }) }, createPluginRegistry([reading, named], defaults))?.map(
       ({ plugin }) => plugin.id,
     )
 

@@ -15,7 +15,7 @@ export interface ActivePlugin {
 }
 
 /** The plugins of the gateway and the operator's defaults for them. Built once per configuration. */
-export interface PluginShelf {
+export interface PluginRegistry {
   readonly plugins: readonly Plugin[]
   readonly byId: ReadonlyMap<string, Plugin>
   readonly defaults: ReadonlyMap<string, PluginEntry>
@@ -28,7 +28,7 @@ export interface PluginShelf {
 }
 
 /** Throws `invalid_request` for defaults that name no plugin, have invalid or unknown settings, or switch on a plugin that cannot serve any call. */
-export function createShelf(plugins: readonly Plugin[], defaults: readonly PluginEntry[]): PluginShelf {
+export function createPluginRegistry(plugins: readonly Plugin[], defaults: readonly PluginEntry[]): PluginRegistry {
   const byId = new Map(plugins.map((plugin) => [plugin.id, plugin]))
   for (const [index, entry] of defaults.entries()) {
     const path = `defaults.plugins[${index}]`
@@ -63,20 +63,20 @@ const NONE: readonly ActivePlugin[] = []
  * The plugins that apply to a request, in order, with the request's settings over the operator's. Undefined if neither names any. Throws
  * `invalid_request` for settings that a plugin refuses, or a plugin this gateway does not have.
  */
-export function selectPlugins(request: ModelRequest, shelf: PluginShelf): readonly ActivePlugin[] | undefined {
-  const implied = impliedBy(request, shelf)
-  if (request.plugins === undefined && implied === undefined && !shelf.always) return undefined
+export function selectPlugins(request: ModelRequest, registry: PluginRegistry): readonly ActivePlugin[] | undefined {
+  const implied = impliedBy(request, registry)
+  if (request.plugins === undefined && implied === undefined && !registry.always) return undefined
   const asked = new Map<string, number>()
   for (const [index, { id }] of (request.plugins ?? []).entries()) {
-    if (!shelf.byId.has(id))
-      throw refuse(`plugins[${index}].id`, `is "${id}", which this gateway does not have; it has ${[...shelf.byId.keys()].join(', ')}`)
+    if (!registry.byId.has(id))
+      throw refuse(`plugins[${index}].id`, `is "${id}", which this gateway does not have; it has ${[...registry.byId.keys()].join(', ')}`)
     asked.set(id, index)
   }
   const active: ActivePlugin[] = []
-  for (const plugin of shelf.plugins) {
+  for (const plugin of registry.plugins) {
     const index = asked.get(plugin.id)
     const own = index === undefined ? undefined : (withoutNulls(request.plugins![index]) as PluginEntry)
-    const entry = merge(own, shelf.defaults.get(plugin.id), implied?.includes(plugin) === true)
+    const entry = merge(own, registry.defaults.get(plugin.id), implied?.includes(plugin) === true)
     if (entry === undefined) continue
     active.push({ plugin, settings: readSettings(plugin, entry, index === undefined ? plugin.id : `plugins[${index}]`) })
   }
@@ -84,8 +84,8 @@ export function selectPlugins(request: ModelRequest, shelf: PluginShelf): readon
 }
 
 /** Whether the caller switched off a plugin that would otherwise run for every call. */
-export function isSwitchedOff(request: ModelRequest, id: string, shelf: PluginShelf): boolean {
-  if (shelf.defaults.get(id)?.['prevent_overrides'] === true) return false
+export function isSwitchedOff(request: ModelRequest, id: string, registry: PluginRegistry): boolean {
+  if (registry.defaults.get(id)?.['prevent_overrides'] === true) return false
   return request.plugins?.findLast((entry) => entry.id === id)?.['enabled'] === false
 }
 
@@ -97,7 +97,7 @@ function merge(own: PluginEntry | undefined, standard: PluginEntry | undefined, 
   return standard === undefined || standard['enabled'] === false ? undefined : standard
 }
 
-function impliedBy(request: ModelRequest, { suffixed, implied }: PluginShelf): readonly Plugin[] | undefined {
+function impliedBy(request: ModelRequest, { suffixed, implied }: PluginRegistry): readonly Plugin[] | undefined {
   let found: Plugin[] | undefined
   for (const plugin of implied) if (plugin.implied!(request)) (found ??= []).push(plugin)
   if (suffixed.length > 0 && (hasSuffix(request.model) || request.models?.some(hasSuffix) === true)) {

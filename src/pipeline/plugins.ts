@@ -4,7 +4,7 @@ import type { Plugin, PluginEntry } from '../core/extension.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { CitationPass } from './plugin-citations.ts'
 import { PluginRun, reachOf, type PluginRunOptions } from './plugin-run.ts'
-import { createShelf, isSwitchedOff, selectPlugins, type ActivePlugin, type PluginShelf } from './plugin-select.ts'
+import { createPluginRegistry, isSwitchedOff, selectPlugins, type ActivePlugin, type PluginRegistry } from './plugin-select.ts'
 
 export interface PluginOptions extends PluginRunOptions {
   /** Plugins in order; if there are none the layer does nothing. */
@@ -27,19 +27,19 @@ const NO_DEFAULTS: readonly PluginEntry[] = []
 
 /** Runs plugins around the call. A call that names none pays one look at its request. */
 export function createPluginRoom(options: PluginOptions): PluginRoom {
-  let shelf = createShelf(NO_PLUGINS, NO_DEFAULTS)
+  let registry = createPluginRegistry(NO_PLUGINS, NO_DEFAULTS)
   let standing: Adaptation | undefined
   let made: { readonly plugins: readonly Plugin[]; readonly defaults: readonly PluginEntry[] } = { plugins: NO_PLUGINS, defaults: NO_DEFAULTS }
   let behind: Handler | undefined
-  const current = (): PluginShelf => {
+  const current = (): PluginRegistry => {
     const plugins = options.plugins?.() ?? NO_PLUGINS
     const defaults = options.pluginDefaults?.() ?? NO_DEFAULTS
     if (plugins !== made.plugins || defaults !== made.defaults) {
-      shelf = createShelf(plugins, defaults)
-      standing = standingAdaptation(options, shelf.standing, () => behind!)
+      registry = createPluginRegistry(plugins, defaults)
+      standing = standingAdaptation(options, registry.standing, () => behind!)
       made = { plugins, defaults }
     }
-    return shelf
+    return registry
   }
   return {
     layer: (next) => {
@@ -82,7 +82,7 @@ function standingAdaptation(options: PluginOptions, adapting: readonly ActivePlu
 
 async function* runPlugins(
   options: PluginOptions,
-  shelf: PluginShelf,
+  registry: PluginRegistry,
   active: readonly ActivePlugin[],
   call: Call,
   next: Handler,
@@ -92,7 +92,7 @@ async function* runPlugins(
   let complete = false
   try {
     const { request, strategy } = await prepare(run, active, call)
-    const adaptation = run.adaptation(adaptersOf(call.request, active, shelf))
+    const adaptation = run.adaptation(adaptersOf(call.request, active, registry))
     let handler = next
     for (const one of active.toReversed()) if (one.plugin.wrap !== undefined) handler = one.plugin.wrap(handler, request, run.context(one))
     const citations = new CitationPass(run.sources)
@@ -120,13 +120,13 @@ async function* runPlugins(
 }
 
 /** Plugins that adapt this request to endpoints: those it names, and the standing ones it does not switch off. */
-function adaptersOf(request: ModelRequest, active: readonly ActivePlugin[], shelf: PluginShelf): readonly ActivePlugin[] {
-  return [...active, ...shelf.standing.filter(({ plugin: { id } }) => !named(active, id) && !isSwitchedOff(request, id, shelf))]
+function adaptersOf(request: ModelRequest, active: readonly ActivePlugin[], registry: PluginRegistry): readonly ActivePlugin[] {
+  return [...active, ...registry.standing.filter(({ plugin: { id } }) => !named(active, id) && !isSwitchedOff(request, id, registry))]
 }
 
 /** What could be done for endpoints that do not take the request as it is. Throws for settings that a plugin refuses. */
-export function reachFor(request: ModelRequest, shelf: PluginShelf): Pick<Adaptation, 'modalities' | 'shortensUpTo'> {
-  return reachOf(adaptersOf(request, selectPlugins(request, shelf) ?? [], shelf))
+export function reachFor(request: ModelRequest, registry: PluginRegistry): Pick<Adaptation, 'modalities' | 'shortensUpTo'> {
+  return reachOf(adaptersOf(request, selectPlugins(request, registry) ?? [], registry))
 }
 
 const named = (active: readonly ActivePlugin[], id: string): boolean => active.some(({ plugin }) => plugin.id === id)

@@ -52,7 +52,7 @@ export function recordLayer(options: RecordOptions): Layer {
       try {
         for await (const batch of next(call)) {
           let events = batch
-          if (endsUnreported(call, batch)) {
+          if (endsWithoutUsage(call, batch)) {
             // The assembler knows the content of the answer once it has been passed on.
             const rest = batch.slice(0, -1)
             observe(rest, ending, call, startedAt)
@@ -70,7 +70,7 @@ export function recordLayer(options: RecordOptions): Layer {
       } finally {
         if (call.trace.untold !== undefined) ending.error ??= call.trace.untold
         const finished = finish(options, call, ending, call.clock.monotonic() - startedAt)
-        if (ending.error !== undefined) tellOfBroken(call, finished.generation)
+        if (ending.error !== undefined) setBroken(call, finished.generation)
         options.sink.record(finished)
         options.onFinished?.(finished.generation, call)
       }
@@ -81,7 +81,7 @@ export function recordLayer(options: RecordOptions): Layer {
 const receptionOf = ({ clock, receivedAt }: Call): number => clock.monotonic() - Math.max(0, clock.now() - receivedAt)
 
 /** If the upstream that served the call ends it without usage, the caller, limits and the record get the same estimate. */
-function endsUnreported({ trace }: Call, batch: readonly ModelEvent[]): boolean {
+function endsWithoutUsage({ trace }: Call, batch: readonly ModelEvent[]): boolean {
   const last = batch[batch.length - 1]
   return last?.type === 'response-end' && last.usage === undefined && trace.served !== undefined
 }
@@ -105,13 +105,13 @@ function statusOf(call: Call, ending: Ending): GenerationStatus {
 
 /** A layer may hold an answer back, so what counts is when the model began. */
 function firstContentMs(call: Call, { firstTokenMs }: Ending): number | undefined {
-  const begun = begunBy(call)
+  const begun = startingAttempt(call)
   if (call.stream || begun?.firstTokenMs === undefined) return firstTokenMs
   return Math.min(firstTokenMs ?? Infinity, begun.startedAt - call.receivedAt + begun.firstTokenMs)
 }
 
 /** The attempt that began the answer: the one of the first turn, if there are several. */
-function begunBy({ trace: { attempts, served } }: Call): AttemptRecord | undefined {
+function startingAttempt({ trace: { attempts, served } }: Call): AttemptRecord | undefined {
   return served && (attempts.find((attempt) => attempt.firstTokenMs !== undefined && attempt.error === undefined) ?? served)
 }
 
@@ -169,7 +169,7 @@ function describe(call: Call, ending: Ending, status: GenerationStatus, { durati
     parameters: recordedParameters(call),
   }
   if (firstTokenMs !== undefined) draft.firstTokenMs = firstTokenMs
-  const begun = begunBy(call)
+  const begun = startingAttempt(call)
   if (begun !== undefined) draft.routerMs = begun.startedAt - call.receivedAt
   if (ending.reason !== undefined) draft.finishReason = ending.reason
   if (ending.nativeReason !== undefined) draft.nativeFinishReason = ending.nativeReason
@@ -182,8 +182,8 @@ function describe(call: Call, ending: Ending, status: GenerationStatus, { durati
   const { metadata, trace: labels } = keptRequest(call)
   if (labels !== undefined) draft.trace = labels
   if (metadata != null) draft.metadata = metadata
-  tellCaller(draft, call)
-  tellServed(draft, call, ending)
+  setCaller(draft, call)
+  setServed(draft, call, ending)
   return draft
 }
 
@@ -201,7 +201,7 @@ function contentOf(call: Call, output: readonly OutputItem[]): GenerationContent
 }
 
 /** The caller pays for what was written before the answer broke, and the failure tells what that was. */
-function tellOfBroken({ trace }: Call, { usage, cost }: Generation): void {
+function setBroken({ trace }: Call, { usage, cost }: Generation): void {
   trace.broken = usage
   trace.cost = cost
 }
@@ -210,7 +210,7 @@ function tellOfBroken({ trace }: Call, { usage, cost }: Generation): void {
 export const MAX_MODEL_CHARS = 512
 
 /** Who called, from where, and what was asked for besides the model. */
-function tellCaller(draft: Draft, call: Call): void {
+function setCaller(draft: Draft, call: Call): void {
   const { owner, origin, request, presetId, requestId, sessionId } = call
   const { user } = keptRequest(call)
   const outputType = outputTypeOf(request)
@@ -232,7 +232,7 @@ function outputTypeOf({ text, modalities }: Call['request']): Generation['output
 }
 
 /** Who served it and in which tier; absent if nobody did. */
-function tellServed(draft: Draft, { request, trace: { served } }: Call, { serviceTier }: Ending): void {
+function setServed(draft: Draft, { request, trace: { served } }: Call, { serviceTier }: Ending): void {
   if (served !== undefined || serviceTier !== undefined) draft.serviceTier = tierServed(serviceTier, served?.endpoint.tier, request, served?.dropped)
   if (served === undefined) return
   const { endpoint, upstreamId } = served

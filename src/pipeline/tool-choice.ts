@@ -2,7 +2,7 @@ import { GatewayError } from '../core/error.ts'
 import type { ServerTool } from '../core/extension.ts'
 import type { FunctionTool, JsonObject, ToolChoice } from '../core/item.ts'
 import type { ToolSource } from '../core/tool-source.ts'
-import type { ToolBelt } from './tool-belt.ts'
+import type { ToolRegistry } from './tool-registry.ts'
 import type { Offer, OfferedTool } from './offered-tool.ts'
 
 export function checkDeferral(choice: ToolChoice | undefined): void {
@@ -21,7 +21,7 @@ interface ChoiceScene {
   readonly hostedSources: ReadonlySet<ToolSource>
   /** Types of the caller's entries. */
   readonly types: ReadonlySet<string>
-  readonly belt: ToolBelt
+  readonly registry: ToolRegistry
 }
 
 type Named = { readonly type: string; readonly name?: string }
@@ -39,10 +39,10 @@ export function translateChoice(choice: ToolChoice | undefined, scene: ChoiceSce
 }
 
 /** What a choice stands for; undefined for choices that are not about server tools. */
-function standIns(wanted: JsonObject, { byFunction, theirs, hostedSources, types, belt }: ChoiceScene): readonly Named[] | undefined {
+function standIns(wanted: JsonObject, { byFunction, theirs, hostedSources, types, registry }: ChoiceScene): readonly Named[] | undefined {
   const { type } = wanted
   if (typeof type !== 'string' || type === 'function' || type === 'allowed_tools') return undefined
-  const source = belt.source(type)
+  const source = registry.source(type)
   if (source !== undefined) {
     if (hostedSources.has(source)) return undefined
     const fields = { ...wanted, type: source.type }
@@ -51,7 +51,7 @@ function standIns(wanted: JsonObject, { byFunction, theirs, hostedSources, types
       .map(({ functionName }) => ({ type: 'function', name: functionName }))
   }
   // The contract's choices know some of the gateway's tools only by their vendors' names.
-  const tool = belt.find(type) ?? (types.has(type) ? undefined : belt.named(type))
+  const tool = registry.find(type) ?? (types.has(type) ? undefined : registry.named(type))
   if (tool === undefined) return undefined
   const hosted = theirs.get(tool)
   if (hosted !== undefined) return [{ type: hosted }]

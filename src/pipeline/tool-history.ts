@@ -1,6 +1,6 @@
 import type { InputItem, JsonObject, OtherItem } from '../core/item.ts'
 import type { Offer, OfferedTool } from './offered-tool.ts'
-import { leaving, sameInAnySpelling, type ToolBelt } from './tool-belt.ts'
+import { toolOfItem, sameInAnySpelling, type ToolRegistry } from './tool-registry.ts'
 import { freeName, namesOf } from './tool-offer.ts'
 
 /** Fields of an item that a model does not need, or that are far too long. */
@@ -13,11 +13,11 @@ const FAILED: ReadonlySet<string> = new Set(['failed', 'incomplete'])
  * Items that server tools left in earlier answers, as the calls and results they were, because models do not know the items and dialects would drop
  * them. Returns the same list if there are none.
  */
-export function replayHistory(input: readonly InputItem[], offer: Offer, belt: ToolBelt): readonly InputItem[] {
+export function replayHistory(input: readonly InputItem[], offer: Offer, registry: ToolRegistry): readonly InputItem[] {
   const native = new Map([...offer.renamed].map(([theirs, shown]) => [sameInAnySpelling(shown), theirs]))
   const isOurs = (item: InputItem): boolean => {
     const type = sameInAnySpelling(item.type)
-    return offer.byItem.has(type) || native.has(type) || isPatch(item) || leaving(type, belt) !== undefined
+    return offer.byItem.has(type) || native.has(type) || isPatch(item) || toolOfItem(type, registry) !== undefined
   }
   if (!input.some(isOurs)) return input
   const taken = namesOf(offer.tools, input)
@@ -27,7 +27,7 @@ export function replayHistory(input: readonly InputItem[], offer: Offer, belt: T
     const type = sameInAnySpelling(item.type)
     const theirs = native.get(type)
     if (theirs !== undefined) return [{ ...(item as OtherItem), type: theirs }]
-    const offered = entryOf(item as JsonObject, offer.byItem.get(type) ?? []) ?? absent(type, offer, belt, taken)
+    const offered = entryOf(item as JsonObject, offer.byItem.get(type) ?? []) ?? absent(type, offer, registry, taken)
     return offered === undefined ? [item] : replayItem(item as JsonObject, offered, index)
   })
 }
@@ -40,8 +40,8 @@ function entryOf({ instance_name: name }: JsonObject, entries: readonly OfferedT
 type Named = Pick<OfferedTool, 'tool' | 'functionName'>
 
 /** A tool that is no longer offered; what it found is still part of the conversation. */
-function absent(type: string, { tools, byFunction }: Offer, belt: ToolBelt, taken: ReadonlySet<string>): Named | undefined {
-  const tool = leaving(type, belt)
+function absent(type: string, { tools, byFunction }: Offer, registry: ToolRegistry, taken: ReadonlySet<string>): Named | undefined {
+  const tool = toolOfItem(type, registry)
   if (tool === undefined) return undefined
   const isFree = (name: string): boolean => !taken.has(name) && !byFunction.has(name) && !tools.some((other) => other.type === name)
   return { tool, functionName: freeName(tool.name, isFree) }

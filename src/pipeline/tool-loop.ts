@@ -14,10 +14,10 @@ import { modelNames, type RoutingDefaults } from '../router/plan.ts'
 import { resolveModel } from '../router/variants.ts'
 import { fillIn, isLeftToCaller, outputOf } from './finished-calls.ts'
 import type { Limits } from './limits.ts'
-import { toldInPlace, withOwnTools } from './input-tools.ts'
+import { withCallersPath, withOwnTools } from './input-tools.ts'
 import { askModel } from './tool-ask.ts'
 import type { Offer } from './offered-tool.ts'
-import { createToolBelt, wantsTools, type ToolBelt } from './tool-belt.ts'
+import { createToolRegistry, wantsTools, type ToolRegistry } from './tool-registry.ts'
 import { allowFound, isLeftOut, relaxChoice } from './tool-choice.ts'
 import { LoopLedger } from './tool-ledger.ts'
 import { offerTools } from './tool-offer.ts'
@@ -49,7 +49,7 @@ export interface ToolLoopOptions {
 /** Tools and limits as they are when a call begins. */
 interface Room {
   readonly options: ToolLoopOptions
-  readonly belt: ToolBelt
+  readonly registry: ToolRegistry
   readonly limits: LoopLimits
   readonly newId: IdSource
 }
@@ -60,27 +60,27 @@ interface Room {
  */
 export function toolLoopLayer(options: ToolLoopOptions): Layer {
   let tools: readonly ServerTool[] | undefined
-  let belt = createToolBelt([])
+  let registry = createToolRegistry([])
   return (next) => (call) => {
     const current = options.tools?.() ?? []
     if (current !== tools) {
       tools = current
-      belt = createToolBelt(current, options.toolSources?.())
+      registry = createToolRegistry(current, options.toolSources?.())
     }
-    const request = withOwnTools(call.request, belt)
-    if (!wantsTools(request, belt)) return next(call)
-    const room = { options, belt, limits: { ...DEFAULT_LOOP_LIMITS, ...options.toolLimits?.() }, newId: options.newId }
+    const request = withOwnTools(call.request, registry)
+    if (!wantsTools(request, registry)) return next(call)
+    const room = { options, registry, limits: { ...DEFAULT_LOOP_LIMITS, ...options.toolLimits?.() }, newId: options.newId }
     if (request === call.request) return new ToolLoop(room, next, call, false).run()
-    return inPlace(new ToolLoop(room, next, { ...call, request }, false).run(), call.request, belt)
+    return inPlace(new ToolLoop(room, next, { ...call, request }, false).run(), call.request, registry)
   }
 }
 
 /** If tools were moved here from the input, errors about them are told with their place there. */
-async function* inPlace(answer: ReturnType<Handler>, asked: ModelRequest, belt: ToolBelt): ReturnType<Handler> {
+async function* inPlace(answer: ReturnType<Handler>, asked: ModelRequest, registry: ToolRegistry): ReturnType<Handler> {
   try {
     yield* answer
   } catch (error) {
-    throw toldInPlace(error, asked, belt)
+    throw withCallersPath(error, asked, registry)
   }
 }
 
@@ -109,7 +109,7 @@ class ToolLoop {
     const { offer } = opened
     const unknown = unknownTool(offer, call.request)
     const budget = callBudget(call.request)
-    const replayed = replayConversation(call.request.input, offer, this.#room.belt)
+    const replayed = replayConversation(call.request.input, offer, this.#room.registry)
     // What was opened is told with the model's first content: until then a failure is an HTTP error.
     let { input } = replayed
     let told = opened.events
@@ -250,7 +250,7 @@ class ToolLoop {
   }
 
   #offer(): Offer {
-    return offerTools(this.#call.request, { belt: this.#room.belt, endpoints: this.#models().flat(), nested: this.#nested })
+    return offerTools(this.#call.request, { registry: this.#room.registry, endpoints: this.#models().flat(), nested: this.#nested })
   }
 
   /** The request of one turn. In the last turn the tools stay listed but forbidden, so that the cached prompt and the history stay valid. */
@@ -280,7 +280,7 @@ class ToolLoop {
 
   /** The same layer for model calls of tools, without agents. */
   #inner(): Handler {
-    return (call) => (wantsTools(call.request, this.#room.belt) ? new ToolLoop(this.#room, this.#next, call, true).run() : this.#next(call))
+    return (call) => (wantsTools(call.request, this.#room.registry) ? new ToolLoop(this.#room, this.#next, call, true).run() : this.#next(call))
   }
 }
 

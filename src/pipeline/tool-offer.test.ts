@@ -5,7 +5,7 @@ import type { ServerTool } from '../core/extension.ts'
 import type { Tool } from '../core/item.ts'
 import { testEndpoint } from '../testing/endpoints.ts'
 import type { Offer } from './offered-tool.ts'
-import { createToolBelt } from './tool-belt.ts'
+import { createToolRegistry } from './tool-registry.ts'
 import { offerTools } from './tool-offer.ts'
 
 /** A tool that providers have, too, under the type `look`. */
@@ -31,7 +31,7 @@ function hosting(): Endpoint {
 }
 
 const offered = (tools: readonly Tool[], endpoint: Endpoint = hosting()): Offer =>
-  offerTools({ input: [], tools }, { belt: createToolBelt([look]), endpoints: [endpoint], nested: false })
+  offerTools({ input: [], tools }, { registry: createToolRegistry([look]), endpoints: [endpoint], nested: false })
 
 describe('a tool the provider runs itself', () => {
   const own = (parameters: object = {}): Tool => ({ type: 'gateway:look', parameters })
@@ -66,7 +66,7 @@ describe('the name of a function the gateway runs', () => {
     ['found by a search', { input: [{ type: 'tool_search_output', call_id: 's', tools }], tools: [{ type: 'gateway:look' }] }],
   ] as const)("gives way to the caller's own, %s", (_, request) => {
     const { byFunction } = offerTools(request, {
-      belt: createToolBelt([look]),
+      registry: createToolRegistry([look]),
       endpoints: [testEndpoint()],
       nested: false,
     })

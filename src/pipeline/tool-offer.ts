@@ -17,13 +17,13 @@ import type { ModelRequest } from '../core/request.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { memberPath } from '../lib/member-path.ts'
 import { withoutNulls } from '../lib/without-nulls.ts'
-import { ownName, sameInAnySpelling, type ToolBelt } from './tool-belt.ts'
+import { ownName, sameInAnySpelling, type ToolRegistry } from './tool-registry.ts'
 import { checkNested } from './nested-tools.ts'
 import type { Offer, OfferedTool, PendingSource } from './offered-tool.ts'
 import { checkDeferral, findable, translateChoice } from './tool-choice.ts'
 
 export interface OfferOptions {
-  readonly belt: ToolBelt
+  readonly registry: ToolRegistry
   /** Endpoints that may serve the request: whether they run a tool themselves decides who does. */
   readonly endpoints: readonly Endpoint[]
   /** For a tool's own model call, in which agents are left out. */
@@ -35,7 +35,7 @@ const MAX_SERVER_TOOLS = 128
 /** Of an unknown name, so that the error has room for the known ones. */
 const MAX_SHOWN = 60
 
-function checkCount(entries: readonly Tool[], { find, source }: ToolBelt): void {
+function checkCount(entries: readonly Tool[], { find, source }: ToolRegistry): void {
   const count = entries.reduce((sum, { type }) => (type !== 'function' && (source(type) ?? find(type)) !== undefined ? sum + 1 : sum), 0)
   if (count > MAX_SERVER_TOOLS)
     throw new GatewayError('invalid_request', `tools: names ${count} tools the gateway runs; at most ${MAX_SERVER_TOOLS} are allowed`, {
@@ -49,7 +49,7 @@ function checkCount(entries: readonly Tool[], { find, source }: ToolBelt): void 
  */
 export function offerTools(request: ModelRequest, options: OfferOptions): Offer {
   const entries = request.tools ?? []
-  checkCount(entries, options.belt)
+  checkCount(entries, options.registry)
   let names: ReadonlySet<string> | undefined
   // Most calls have no tool that needs a name, and conversations are long.
   const isTaken = (name: string): boolean => (names ??= namesOf(entries, request.input)).has(name)
@@ -61,7 +61,7 @@ export function offerTools(request: ModelRequest, options: OfferOptions): Offer 
   const pending: PendingSource[] = []
   const hostedSources = new Set<ToolSource>()
   for (const [index, entry] of entries.entries()) {
-    const source = entry.type === 'function' ? undefined : options.belt.source(entry.type)
+    const source = entry.type === 'function' ? undefined : options.registry.source(entry.type)
     if (source !== undefined) {
       if (options.nested) continue
       const opened = readSource(source, entry as OtherTool, index, request, options.endpoints)
@@ -95,7 +95,7 @@ export function offerTools(request: ModelRequest, options: OfferOptions): Offer 
       continue
     }
     const offered = offer(tool, settings, entry as OtherTool, index, { request, byFunction, isTaken })
-    checkNested(tool, settings, index, options.belt)
+    checkNested(tool, settings, index, options.registry)
     byFunction.set(offered.functionName, offered)
     tools.push(functionFor(offered))
   }
@@ -105,7 +105,7 @@ export function offerTools(request: ModelRequest, options: OfferOptions): Offer 
   const visible = tools.filter((tool) => !unseen.has(tool))
   if (deferred.length > 0) checkDeferral(request.tool_choice)
   const choose: Offer['choose'] = (functions) =>
-    translateChoice(request.tool_choice, { byFunction: functions, theirs, hostedSources, types, belt: options.belt })
+    translateChoice(request.tool_choice, { byFunction: functions, theirs, hostedSources, types, registry: options.registry })
   return {
     tools: visible,
     byFunction,
@@ -135,15 +135,15 @@ function readSource(
   return { pending: { source, settings, type: entry.type } }
 }
 
-function lookUp(entry: Tool, index: number, { belt }: OfferOptions): { readonly tool: ServerTool } | undefined {
+function lookUp(entry: Tool, index: number, { registry }: OfferOptions): { readonly tool: ServerTool } | undefined {
   if (entry.type === 'function') return undefined
-  const tool = belt.find(entry.type)
+  const tool = registry.find(entry.type)
   if (tool !== undefined) return { tool }
   const name = ownName(entry.type)
   if (name === undefined) return undefined
   throw new GatewayError(
     'invalid_request',
-    `tools[${index}].type: there is no server tool "${cutText(name, MAX_SHOWN)}"; known are ${belt.names.join(', ')}`,
+    `tools[${index}].type: there is no server tool "${cutText(name, MAX_SHOWN)}"; known are ${registry.names.join(', ')}`,
     {
       path: `tools[${index}].type`,
     },

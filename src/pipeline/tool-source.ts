@@ -5,7 +5,7 @@ import type { InputItem, JsonObject } from '../core/item.ts'
 import type { OpenedSource, SourceItem } from '../core/tool-source.ts'
 import type { IdSource } from '../lib/id.ts'
 import { abortReason } from './abort-reason.ts'
-import type { ToolBelt } from './tool-belt.ts'
+import type { ToolRegistry } from './tool-registry.ts'
 import { isChosen } from './tool-choice.ts'
 import type { Offer, OfferedTool, PendingSource } from './offered-tool.ts'
 import { freeName, functionFor, namesOf } from './tool-offer.ts'
@@ -77,11 +77,11 @@ function eventsOf({ id, start, events, end }: SourceItem, index: number): readon
 export function replaySources(
   input: readonly InputItem[],
   offer: Offer,
-  belt: ToolBelt,
+  registry: ToolRegistry,
 ): { readonly input: readonly InputItem[]; readonly due: readonly PendingCall[] } {
   const due: PendingCall[] = []
   let replayed = input
-  for (const source of belt.sources) {
+  for (const source of registry.sources) {
     if (offer.hostedSources.has(source) || !replayed.some(({ type }) => source.itemTypes.has(type))) continue
     const find = (choice: JsonObject): string | undefined =>
       [...offer.byFunction.values()].find((offered) => isChosen(offered, { type: source.type, ...choice }))?.functionName

@@ -3,7 +3,7 @@ import type { ModelEvent } from '../core/event.ts'
 import type { FunctionCallItem, InputItem, JsonObject, OutputItem } from '../core/item.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { Offer, OfferedTool } from './offered-tool.ts'
-import { leaving, sameInAnySpelling, type ToolBelt } from './tool-belt.ts'
+import { toolOfItem, sameInAnySpelling, type ToolRegistry } from './tool-registry.ts'
 import { replayHistory } from './tool-history.ts'
 import { replaySources } from './tool-source.ts'
 import type { PendingCall } from './tool-step.ts'
@@ -41,10 +41,10 @@ export function suspendedCalls(items: readonly InputItem[], { key, callId, newId
 export function replayConversation(
   input: readonly InputItem[],
   offer: Offer,
-  belt: ToolBelt,
+  registry: ToolRegistry,
 ): { readonly input: readonly InputItem[]; readonly due: readonly PendingCall[] } {
-  const resumed = resumeCalls(input, offer, belt)
-  const replayed = replaySources(replayHistory(resumed.input, offer, belt), offer, belt)
+  const resumed = resumeCalls(input, offer, registry)
+  const replayed = replaySources(replayHistory(resumed.input, offer, registry), offer, registry)
   return { input: replayed.input, due: [...resumed.due, ...replayed.due] }
 }
 
@@ -62,9 +62,9 @@ const fieldOf = (item: InputItem, field: string): string | undefined => {
 function resumeCalls(
   input: readonly InputItem[],
   offer: Offer,
-  belt: ToolBelt,
+  registry: ToolRegistry,
 ): { readonly input: readonly InputItem[]; readonly due: readonly PendingCall[] } {
-  const suspends = ({ type }: InputItem): boolean => leaving(type, belt)?.suspends === true
+  const suspends = ({ type }: InputItem): boolean => toolOfItem(type, registry)?.suspends === true
   const waits = (item: InputItem): boolean => suspends(item) && fieldOf(item, 'status') === 'in_progress'
   const owned = ownedCalls(input, suspends)
   if (owned.size === 0 && !input.some(waits)) return { input, due: [] }

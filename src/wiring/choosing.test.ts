@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Plugin } from '../core/extension.ts'
 import { explainChoice, type ChoiceScene } from './choosing.ts'
-import { createShelf } from '../pipeline/plugin-select.ts'
+import { createPluginRegistry } from '../pipeline/plugin-select.ts'
 import { testCatalog } from '../testing/endpoints.ts'
 
 const scene: ChoiceScene = { owner: { workspaceId: 'w', keyHash: 'h', keyName: 'n', keyLabel: 'l' }, defaults: {} }
@@ -14,7 +14,7 @@ const chooser = (choose: NonNullable<Plugin['choose']>): Plugin => ({
   choose,
 })
 const explain = (choose: NonNullable<Plugin['choose']>, model = 'gateway/choice') =>
-  explainChoice({ model, models: ['acme/old'], input: [] }, scene, createShelf([chooser(choose)], []), catalog)
+  explainChoice({ model, models: ['acme/old'], input: [] }, scene, createPluginRegistry([chooser(choose)], []), catalog)
 
 describe('models chosen by plugins in explained plans', () => {
   it('are in the planned request', async () => {

@@ -4,7 +4,7 @@ import { GatewayError } from '../core/error.ts'
 import type { ModelChoice, PluginContext } from '../core/extension.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { systemClock } from '../lib/clock.ts'
-import { selectPlugins, type ActivePlugin, type PluginShelf } from '../pipeline/plugin-select.ts'
+import { selectPlugins, type ActivePlugin, type PluginRegistry } from '../pipeline/plugin-select.ts'
 import { permittedEndpoints } from '../router/permitted.ts'
 import { modelNames, type RoutingDefaults } from '../router/plan.ts'
 import { resolveModel } from '../router/variants.ts'
@@ -29,8 +29,8 @@ export interface ExplainedChoice {
  * Which models the plugins would choose for a request, without calling anybody and without remembering the choice. Throws GatewayError as the call
  * would, and `invalid_request` if a plugin would have to ask a model.
  */
-export async function explainChoice(request: ModelRequest, scene: ChoiceScene, shelf: PluginShelf, catalog: Catalog): Promise<ExplainedChoice> {
-  const active = selectPlugins(request, shelf) ?? []
+export async function explainChoice(request: ModelRequest, scene: ChoiceScene, registry: PluginRegistry, catalog: Catalog): Promise<ExplainedChoice> {
+  const active = selectPlugins(request, registry) ?? []
   for (const { plugin, settings } of active) plugin.check?.(settings)
   let chosen: ExplainedChoice = { request, strategy: undefined, reasons: {} }
   for (const one of active) {

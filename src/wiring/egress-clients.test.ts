@@ -4,7 +4,7 @@ import { loadConfig } from '../config/load.ts'
 import { dialects } from '../dialects/index.ts'
 import * as egress from '../lib/egress.ts'
 import { PROVIDERS } from '../providers/index.ts'
-import { openPlugging } from './plugging.ts'
+import { openPlugins } from './plugins.ts'
 import { openTooling } from './tooling.ts'
 
 vi.mock('../lib/egress.ts', { spy: true })
@@ -14,7 +14,7 @@ it('a client is created once for all configurations with the same rules, so that
     loadConfig({ env: {}, read: { file: 'signalbox.json', text: JSON.stringify({ network: { allow_private: { tools } } }) } })
   const config = await read(false)
   const catalog = await buildCatalog(config, PROVIDERS, dialects, {})
-  const parts = [openTooling, openPlugging].map((open) => open({ config, env: {}, catalog: () => catalog }))
+  const parts = [openTooling, openPlugins].map((open) => open({ config, env: {}, catalog: () => catalog }))
   const made = vi.mocked(egress.createEgress)
   const atTheStart = made.mock.results.length
   for (let i = 0; i < 3; i++) for (const part of parts) part.reload(config)

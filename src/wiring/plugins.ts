@@ -8,7 +8,7 @@ import { isGatewayError } from '../core/error.ts'
 import type { Plugin, PluginEntry } from '../core/extension.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { checkEngines } from './check-engines.ts'
-import { createShelf, type PluginShelf } from '../pipeline/plugin-select.ts'
+import { createPluginRegistry, type PluginRegistry } from '../pipeline/plugin-select.ts'
 import { reachFor } from '../pipeline/plugins.ts'
 import { createPlugins } from '../plugins/index.ts'
 import { estimateRequest } from '../router/estimate.ts'
@@ -20,7 +20,7 @@ import { createWebSearchAccess } from '../tools/shared/web-access.ts'
 import { VERSION } from '../version.ts'
 import { EgressClients } from './egress-clients.ts'
 
-export interface Plugging {
+export interface Plugins {
   readonly plugins: () => readonly Plugin[]
   readonly pluginDefaults: () => readonly PluginEntry[]
   /** How they can adapt a request to endpoints that do not take it as it is; for explanations. */
@@ -32,16 +32,16 @@ export interface Plugging {
   close(): Promise<void>
 }
 
-export interface PluggingOptions {
+export interface PluginsOptions {
   readonly config: Config
   readonly env: { readonly [name: string]: string | undefined }
   readonly catalog: () => Catalog
 }
 
-interface Plugged {
+interface BuiltPlugins {
   readonly plugins: readonly Plugin[]
   readonly defaults: readonly PluginEntry[]
-  readonly shelf: PluginShelf
+  readonly registry: PluginRegistry
 }
 
 /** Of a file that is given by its address. */
@@ -51,11 +51,11 @@ const MAX_FILE_BYTES = 32 * 1024 * 1024
  * The plugins, with what they need of other rooms and their connections to the outside. Throws ConfigError for defaults they refuse and for engines
  * that do not exist.
  */
-export function openPlugging(options: PluggingOptions): Plugging {
+export function openPlugins(options: PluginsOptions): Plugins {
   const { env, catalog } = options
   const clients = new EgressClients({ allowHttp: true, userAgent: `signalbox/${VERSION}`, proxies: proxiesOf(env) })
   const parser = new DocumentParser()
-  const build = (config: Config): Plugged => {
+  const build = (config: Config): BuiltPlugins => {
     checkEngines(config, env)
     const { allowPrivate } = config.network
     const operatorEgress = clients.get(true)
@@ -71,14 +71,14 @@ export function openPlugging(options: PluggingOptions): Plugging {
       search: createWebSearchAccess(readyEngines(searchEngines, { config: config.tools, env }), operatorEgress),
       pages: new PageFetcher({ egress: clients.get(allowPrivate.tools), parser, obeyRobots: config.tools.webFetch.robots }),
     })
-    return { plugins, defaults: config.defaults.plugins, shelf: shelve(plugins, config) }
+    return { plugins, defaults: config.defaults.plugins, registry: buildRegistry(plugins, config) }
   }
   let current = build(options.config)
   return {
     plugins: () => current.plugins,
     pluginDefaults: () => current.defaults,
-    reach: (request) => reachFor(request, current.shelf),
-    choose: (request, scene) => explainChoice(request, scene, current.shelf, catalog()),
+    reach: (request) => reachFor(request, current.registry),
+    choose: (request, scene) => explainChoice(request, scene, current.registry, catalog()),
     reload(config) {
       current = build(config)
     },
@@ -86,9 +86,9 @@ export function openPlugging(options: PluggingOptions): Plugging {
   }
 }
 
-function shelve(plugins: readonly Plugin[], { defaults, file }: Config): PluginShelf {
+function buildRegistry(plugins: readonly Plugin[], { defaults, file }: Config): PluginRegistry {
   try {
-    return createShelf(plugins, defaults.plugins)
+    return createPluginRegistry(plugins, defaults.plugins)
   } catch (error) {
     if (!isGatewayError(error)) throw error
     const path = error.details.path ?? 'defaults.plugins'
