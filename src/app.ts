@@ -18,7 +18,7 @@ import { LazyApi } from './http/management/lazy-handler.ts'
 import { RecentItems } from './http/recent-items.ts'
 import { balancerRoute, healthRoute, readyRoute, workerRoute } from './http/health-routes.ts'
 import { listen } from './http/listen.ts'
-import { tellDropped } from './http/dropped.ts'
+import { logDropped } from './http/dropped.ts'
 import { createGatewayServer, type RouteHandler } from './http/server.ts'
 import { KeepAlive } from './http/sse-body.ts'
 import { closeInOrder } from './lib/close-in-order.ts'
@@ -240,7 +240,7 @@ export async function createApp({
   })
   const fallback = balancerRoute(ready, isWorker ? workerRoute(management.handle) : management.handle)
   const server = createGatewayServer({ routes, fallback, settings: () => config.server })
-  tellDropped(server, logger)
+  logDropped(server, logger)
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
     await serving.drain(server)

@@ -5,17 +5,17 @@ import { responses } from './responses/door.ts'
 import type { Door } from './shared/door.ts'
 
 /** A door that is there from the start, or one that is loaded on its first request, because its schemas take time and memory that may never be needed. */
-export type Entrance = Pick<Door, 'path' | 'methods' | 'envelope' | 'isMeant' | 'isSpokenBy'> &
+export type DoorEntry = Pick<Door, 'path' | 'methods' | 'envelope' | 'ownsRequest' | 'isSpokenBy'> &
   ({ readonly door: Door } | { readonly load: () => Promise<Door> })
 
 /** The addresses of a door, with `:model` in place of a name. */
 export const addressesOf = ({ path, methods }: Pick<Door, 'path' | 'methods'>): readonly string[] =>
   methods === undefined ? [path] : methods.map((method) => `${path}:model${method}`)
 
-const toldAs = { envelope: generateContentEnvelope, isMeant: isGenerateContent, isSpokenBy: speaksGenerateContent }
+const generateContentShared = { envelope: generateContentEnvelope, ownsRequest: isGenerateContent, isSpokenBy: speaksGenerateContent }
 
 /** The gateway's own formats. */
-export const DOORS: readonly Entrance[] = [
+export const DOORS: readonly DoorEntry[] = [
   { path: responses.path, door: responses },
   { path: '/api/v1/chat/completions', load: async () => (await import('./chat-completions/door.ts')).chatCompletions },
   { path: '/api/v1/messages', envelope: messagesEnvelope, load: async () => (await import('./messages/door.ts')).messages },
@@ -23,13 +23,13 @@ export const DOORS: readonly Entrance[] = [
     {
       path,
       methods: METHODS,
-      ...toldAs,
+      ...generateContentShared,
       load: async () => (await import('./generate-content/door.ts')).generateContent,
     },
     {
       path,
       methods: VECTOR_METHODS,
-      ...toldAs,
+      ...generateContentShared,
       load: async () => (await import('./generate-content/door.ts')).embedContent,
     },
   ]),

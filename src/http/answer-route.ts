@@ -9,7 +9,7 @@ import { decodeResponsesRequest, withHeaders } from '../doors/responses/decode-r
 import { applyPreset } from '../doors/shared/apply-preset.ts'
 import type { Door, Read } from '../doors/shared/door.ts'
 import type { Fold } from '../doors/shared/fold.ts'
-import { retold } from '../doors/shared/retold.ts'
+import { withOwnPath } from '../doors/shared/own-path.ts'
 import { parseExact } from '../lib/exact-json.ts'
 import type { LiveSet } from '../lib/live-map.ts'
 import { lastEcho } from '../pipeline/echo-body.ts'
@@ -103,7 +103,7 @@ async function serve(options: AnswerRouteOptions, door: Door, request: IncomingM
     await answer(options, request, response, serving)
   } catch (thrown) {
     // If this rejects, the caller has stopped reading.
-    await refuse(options, request, response, serving, retold(asGatewayError(thrown), serving.pathOf))?.catch(() => undefined)
+    await refuse(options, request, response, serving, withOwnPath(asGatewayError(thrown), serving.pathOf))?.catch(() => undefined)
   } finally {
     serving.sse?.release()
     serving.hold?.release()
@@ -128,7 +128,7 @@ async function answer(options: AnswerRouteOptions, request: IncomingMessage, res
   const bytes = { limitBytes: options.bodyLimitBytes, hold }
   const { call, assembler, sse, atOnce } = open(options, request, response, serving, owner, await readBody(request, bytes))
   hold.read()
-  let rest: Telling
+  let rest: Writing
   for await (const events of options.handler(call)) {
     if (events.length > 0) hold.sent()
     if (assembler.ended) continue // An answer has one end.
@@ -159,7 +159,7 @@ function tell({ trace }: Call, assembler: Fold, events: readonly ModelEvent[]): 
  * The caller gets the answer before the call is recorded; both happen in the same turn of the event loop. Undefined, or resolves when the caller has
  * taken all of a long answer.
  */
-function end(response: ServerResponse, serving: Serving, assembler: Fold, sse: SseBody | undefined): Telling {
+function end(response: ServerResponse, serving: Serving, assembler: Fold, sse: SseBody | undefined): Writing {
   assembler.finish()
   serving.room?.told()
   const rest = sse === undefined ? sendJson(response, 200, answerHeaders(serving), assembler.answer()) : sse.end(assembler.takeWire())
@@ -174,7 +174,7 @@ function passOn(assembler: Fold, sse: SseBody): Promise<void> | undefined {
   return text === '' ? undefined : sse.write(text)
 }
 
-type Telling = Promise<void> | undefined
+type Writing = Promise<void> | undefined
 
 interface Opened {
   readonly call: Call
@@ -267,7 +267,7 @@ async function waitedFor(authenticated: Promise<Authenticated>, { gone }: Servin
 }
 
 /** Before the first byte a failure is an HTTP error, after it a part of the stream; a caller who has gone hears nothing. Resolves when all is told. */
-function refuse(options: AnswerRouteOptions, request: IncomingMessage, response: ServerResponse, serving: Serving, error: GatewayError): Telling {
+function refuse(options: AnswerRouteOptions, request: IncomingMessage, response: ServerResponse, serving: Serving, error: GatewayError): Writing {
   const { call, assembler, sse, requestId } = serving
   if (error.errorType === 'server' && !serving.gone.signal.aborted) options.onBug(error, requestId)
   if (response.destroyed || response.writableEnded) return undefined
@@ -284,7 +284,7 @@ function failStream(
   response: ServerResponse,
   { requestId }: Serving,
   { sse, assembler, error }: { readonly sse: SseBody; readonly assembler: Fold; readonly error: GatewayError },
-): Telling {
+): Writing {
   try {
     assembler.fail(error)
     return sse.endWith(assembler.takeWire(), assembler.takeWire())

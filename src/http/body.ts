@@ -3,7 +3,7 @@ import { asGatewayError, GatewayError } from '../core/error.ts'
 import { JsonError, parseJson } from '../lib/json.ts'
 import { atTurnEnd } from '../lib/turn-end.ts'
 import type { BodyHold } from './body-room.ts'
-import { sayContinue } from './expect-continue.ts'
+import { sendContinue } from './expect-continue.ts'
 import { lingerAfter } from './linger.ts'
 
 const AS_IT_IS: readonly string[] = ['', 'identity']
@@ -46,7 +46,7 @@ export async function readBody(request: IncomingMessage, { limitBytes, stallMs =
   if (announced > limitBytes) throw tooLarge()
   const early = noRoomFor(announced, 'announce')
   if (early !== undefined) throw early
-  sayContinue(request)
+  sendContinue(request)
   const chunks: Buffer[] = []
   let size = 0
   // The listeners stay on the request, because removing four costs more than everything else here. The request lives as long as its answer, but the

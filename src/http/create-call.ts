@@ -22,14 +22,14 @@ export interface CallInput {
 }
 
 /** What a call is made with besides its input. */
-export interface CallSurroundings {
+export interface CallContext {
   readonly clock: Clock
   readonly random: () => number
   readonly echoUpstreamBody: () => boolean
 }
 
 /** A call of which only the request is known yet. */
-export function createCall(options: CallSurroundings, input: CallInput): Call {
+export function createCall(options: CallContext, input: CallInput): Call {
   const { request } = input
   return {
     ...input,

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
-import { tellDropped } from './dropped.ts'
+import { logDropped } from './dropped.ts'
 import { closePort, listen } from './listen.ts'
 
 let server: Server
@@ -16,7 +16,7 @@ it.each([1, 8])('connections that are closed at once are logged, the first immed
   const told: unknown[] = []
   server = createServer((_request, response) => response.end())
   server.maxConnections = 2
-  tellDropped(server, { warn: (fields) => void told.push(fields) }, 100)
+  logDropped(server, { warn: (fields) => void told.push(fields) }, 100)
   const { port } = await listen(server, { port: 0, host: '127.0.0.1' }, { sockets })
   const call = async (count: number): Promise<void> => {
     const made = Array.from({ length: count }, () => connect(port, '127.0.0.1').on('error', () => undefined))

@@ -4,7 +4,7 @@ import type { Logger } from '../lib/logger.ts'
 const EVERY_MS = 60_000
 
 /** Logs that connections are closed on arrival because callers have as many as they may: the first time at once, then a count once a minute. */
-export function tellDropped(server: Server, logger: Pick<Logger, 'warn'>, everyMs = EVERY_MS): void {
+export function logDropped(server: Server, logger: Pick<Logger, 'warn'>, everyMs = EVERY_MS): void {
   // Read now: once several sockets listen, the property holds another number.
   const most = server.maxConnections
   let dropped = 0

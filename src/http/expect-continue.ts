@@ -21,7 +21,7 @@ export function holdContinue(request: IncomingMessage, response: ServerResponse)
 }
 
 /** The body is wanted. */
-export function sayContinue(request: IncomingMessage): void {
+export function sendContinue(request: IncomingMessage): void {
   // Only these requests can be waiting, so others skip the look-up.
   if (request.headers.expect === undefined) return
   waiting.get(request)?.writeContinue()

@@ -1,17 +1,17 @@
-import { addressesOf, DOORS, type Entrance } from '../doors/index.ts'
+import { addressesOf, DOORS, type DoorEntry } from '../doors/index.ts'
 import { createAnswerRoute, type AnswerRouteOptions } from '../http/answer-route.ts'
 import { LazyApi, type LazyApiOptions } from '../http/management/lazy-handler.ts'
 import type { RouteHandler } from '../http/server.ts'
 
 /** The routes of all front doors, as `METHOD /path`. A door is loaded with its first request. */
 export function openDoors(answering: AnswerRouteOptions, options: LazyApiOptions): readonly (readonly [route: string, handler: RouteHandler])[] {
-  return DOORS.flatMap((entrance) => {
-    const handler = enter(entrance, answering, options)
-    return addressesOf(entrance).map((address) => [`POST ${address}`, handler] as const)
+  return DOORS.flatMap((entry) => {
+    const handler = enter(entry, answering, options)
+    return addressesOf(entry).map((address) => [`POST ${address}`, handler] as const)
   })
 }
 
-function enter(entrance: Entrance, answering: AnswerRouteOptions, options: LazyApiOptions): RouteHandler {
-  if ('door' in entrance) return createAnswerRoute(answering, entrance.door)
-  return new LazyApi(async () => ({ app: { routing: createAnswerRoute(answering, await entrance.load()) } }), options).handle
+function enter(entry: DoorEntry, answering: AnswerRouteOptions, options: LazyApiOptions): RouteHandler {
+  if ('door' in entry) return createAnswerRoute(answering, entry.door)
+  return new LazyApi(async () => ({ app: { routing: createAnswerRoute(answering, await entry.load()) } }), options).handle
 }

@@ -5,7 +5,7 @@ import { change, mutate, type Json } from '../../testing/mutate-json.ts'
 import { BODIES } from './__fixtures__/bodies.ts'
 import { decodeResponsesRequest } from '../responses/decode-request.ts'
 import type { Read } from '../shared/door.ts'
-import { retold } from '../shared/retold.ts'
+import { withOwnPath } from '../shared/own-path.ts'
 import { chatCompletions } from './door.ts'
 
 /** Why one of the two validations refuses a body; undefined if both accept it. */
@@ -16,7 +16,7 @@ function refusal(body: unknown): GatewayError | undefined {
     decodeResponsesRequest(read.body)
     return undefined
   } catch (error) {
-    if (isGatewayError(error)) return retold(error, read?.pathOf)
+    if (isGatewayError(error)) return withOwnPath(error, read?.pathOf)
     throw error
   }
 }

@@ -2,11 +2,11 @@ import type { CustomToolCallItem, FunctionCallItem, MessageItem, OtherItem, Outp
 import { placeReasoning } from '../../core/reasoning-envelope.ts'
 import type { ItemEvent, OpenItem } from '../responses/open-item.ts'
 import { shownPicture } from '../shared/shown-picture.ts'
-import { refuseCallersWork, ToldItem } from '../shared/told-item.ts'
+import { refuseItemForCaller, TranslatedItem } from '../shared/translated-item.ts'
 import type { ChatMessageWriter } from './chat-message.ts'
 
 /** Output items while they are written into the single message of this format. */
-abstract class ChatItem<I extends OutputItem> extends ToldItem<I> {
+abstract class ChatItem<I extends OutputItem> extends TranslatedItem<I> {
   readonly message: ChatMessageWriter
 
   constructor(inner: OpenItem, message: ChatMessageWriter) {
@@ -127,7 +127,7 @@ export class ChatCall extends ChatItem<FunctionCallItem | CustomToolCallItem> {
 export class ChatOther extends ChatItem<OtherItem> {
   override open(): void {
     super.open()
-    refuseCallersWork(this.inner)
+    refuseItemForCaller(this.inner)
   }
 
   protected tell(): void {

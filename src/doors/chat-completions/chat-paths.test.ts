@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../../core/error.ts'
-import { retold } from '../shared/retold.ts'
+import { withOwnPath } from '../shared/own-path.ts'
 import { chatCompletions } from './door.ts'
 
 const part = { type: 'text', text: 'x' }
@@ -27,7 +27,7 @@ describe('a path of the translated body', () => {
   ])('%s becomes %s', (path, own) => expect(pathOf?.(path)).toBe(own))
 
   it('is replaced in the message as well, if it is more than one word', () => {
-    const told = (message: string, path: string): GatewayError => retold(new GatewayError('invalid_prompt', message, { path }), pathOf)
+    const told = (message: string, path: string): GatewayError => withOwnPath(new GatewayError('invalid_prompt', message, { path }), pathOf)
     expect(told('Could not fetch input[0].content[1].image_url: no such host', 'input[0].content[1].image_url')).toMatchObject({
       message: 'Could not fetch messages[0].content[1]: no such host',
       details: { path: 'messages[0].content[1]' },

@@ -4,7 +4,7 @@ import { tierServed } from '../../core/service-tier.ts'
 import { wellFormedJson } from '../../lib/json.ts'
 import type { AnswerWriter } from '../responses/answer-writer.ts'
 import type { AssemblerOptions } from '../responses/assembler-options.ts'
-import { createItem, type ItemSurroundings } from '../responses/create-item.ts'
+import { createItem, type ItemContext } from '../responses/create-item.ts'
 import { CallIds } from '../responses/item-ids.ts'
 import type { OpenItem } from '../responses/open-item.ts'
 import { members, presentUsage, type ResourceState } from '../responses/resource.ts'
@@ -25,7 +25,7 @@ export class ChatWriter implements AnswerWriter {
   readonly streams: boolean
   readonly #options: AssemblerOptions
   readonly #wishes: ChatWishes
-  readonly #surroundings: ItemSurroundings
+  readonly #context: ItemContext
   readonly #message: ChatMessageWriter
   readonly #created: number
   /** Everything of a chunk before its choices. */
@@ -38,7 +38,7 @@ export class ChatWriter implements AnswerWriter {
     this.#options = options
     this.#wishes = wishes
     this.#created = Math.floor(options.receivedAt / 1000)
-    this.#surroundings = { wire: new WireWriter(false), callIds: new CallIds(options), mirrorReasoning: false }
+    this.#context = { wire: new WireWriter(false), callIds: new CallIds(options), mirrorReasoning: false }
     const thoughts = { shows: wishes.reasoning, mirrors: options.mirrorReasoning === true }
     this.#message = new ChatMessageWriter(thoughts, options.stream ? (delta, logprobs) => this.#delta(delta, logprobs) : undefined)
   }
@@ -49,7 +49,7 @@ export class ChatWriter implements AnswerWriter {
   }
 
   item(item: OutputItem, id: string, index: number): OpenItem {
-    const inner = createItem(item, id, index, this.#surroundings)
+    const inner = createItem(item, id, index, this.#context)
     switch (item.type) {
       case 'message':
         return new ChatText(inner, this.#message)

@@ -16,7 +16,7 @@ export interface ReasoningDetail {
 const TYPES: ReadonlySet<string> = new Set(['reasoning.text', 'reasoning.summary', 'reasoning.encrypted'])
 
 /** The format of a piece whose format has no name. */
-const NOBODYS = 'unknown'
+const UNKNOWN_FORMAT = 'unknown'
 
 interface Thought {
   id: string | null
@@ -41,7 +41,7 @@ export function thoughtsOf(
   if (typeof details === 'string') return thoughtsOf(null, plain || details)
   const thoughts: Thought[] = []
   const known = new Map<string, Thought>()
-  for (const detail of toldOnce(details ?? [], plain ?? '')) add(thoughts, known, detail)
+  for (const detail of withoutRepetitions(details ?? [], plain ?? '')) add(thoughts, known, detail)
   if (thoughts.length > 0) return thoughts.map(itemOf)
   return plain ? [{ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: plain }] }] : []
 }
@@ -53,7 +53,7 @@ const MOST_COMPARED = 100_000_000
  * The pieces of known types without repetitions. `plain`, the text of all pieces, contains each as often as the model wrote it. If all pieces occur in it
  * one after the other, nothing is removed; a piece that does not occur in it stays, too.
  */
-function toldOnce(details: readonly ReasoningDetail[], plain: string): readonly ReasoningDetail[] {
+function withoutRepetitions(details: readonly ReasoningDetail[], plain: string): readonly ReasoningDetail[] {
   const pieces = details.filter(({ type }) => TYPES.has(type))
   if (plain === '' || standIn(plain, pieces) || pieces.length * plain.length > MOST_COMPARED) return pieces
   let told = 0
@@ -88,8 +88,8 @@ function add(thoughts: Thought[], known: Map<string, Thought>, detail: Reasoning
   if (id !== null) known.set((thought.id = id), thought)
   // Vendors may name the format only at the end of a thought. Clients that concatenate the fields of a stream send the name back repeated many times over;
   // such a name counts as unknown.
-  const format = publicReasoningFormat(detail.format ?? NOBODYS)
-  if (format !== NOBODYS) thought.format = format
+  const format = publicReasoningFormat(detail.format ?? UNKNOWN_FORMAT)
+  if (format !== UNKNOWN_FORMAT) thought.format = format
   if (detail.signature) thought.signature = detail.signature
   if (type === 'reasoning.encrypted') {
     // The same data again came back with another part.

@@ -41,7 +41,7 @@ export function checkEntries(list: unknown, path: string): void {
 }
 
 function toItems(input: Sent): readonly InputItem[] {
-  if (typeof input === 'string') return [said(input)]
+  if (typeof input === 'string') return [userMessage(input)]
   const [first] = input
   if (first === undefined) throw refuse('invalid_request', 'input', 'is empty: send at least one text')
   const items = typeof first === 'number' ? [input] : input
@@ -50,8 +50,8 @@ function toItems(input: Sent): readonly InputItem[] {
     if (kindOf(entry) !== kind) throw refuse('invalid_request', `input[${index}]`, 'must be of the same kind as the entries before it')
   })
   return (items as readonly (string | readonly number[] | Multimodal)[]).map((entry, index) => {
-    if (typeof entry === 'string') return said(entry)
-    if ('content' in entry) return said(partsOf(entry, `input[${index}].content`))
+    if (typeof entry === 'string') return userMessage(entry)
+    if ('content' in entry) return userMessage(partsOf(entry, `input[${index}].content`))
     if (entry.length === 0) throw refuse('invalid_request', `input[${index}]`, 'is empty: send at least one token')
     return { type: 'input_tokens', tokens: entry }
   })
@@ -59,7 +59,7 @@ function toItems(input: Sent): readonly InputItem[] {
 
 const kindOf = (entry: unknown): string => (Array.isArray(entry) ? 'tokens' : typeof entry)
 
-export const said = (content: string | readonly InputPart[]): InputItem => ({ type: 'message', role: 'user', content })
+export const userMessage = (content: string | readonly InputPart[]): InputItem => ({ type: 'message', role: 'user', content })
 
 type SentMedia = { readonly data: string; readonly format?: string | null }
 type SentPart =

@@ -4,12 +4,12 @@ import { parseExact } from '../../lib/exact-json.ts'
 import { isJsonObject, parseJsonText, wellFormedJson } from '../../lib/json.ts'
 import type { ItemEvent, OpenItem } from '../responses/open-item.ts'
 import { shownPicture } from '../shared/shown-picture.ts'
-import { refuseCallersWork, ToldItem } from '../shared/told-item.ts'
+import { refuseItemForCaller, TranslatedItem } from '../shared/translated-item.ts'
 import type { Grounding } from './grounding.ts'
 import type { PartWriter } from './part-writer.ts'
 
 /** Output items while they are written as parts. */
-abstract class AnswerItem<I extends OutputItem> extends ToldItem<I> {
+abstract class AnswerItem<I extends OutputItem> extends TranslatedItem<I> {
   readonly parts: PartWriter
 
   constructor(inner: OpenItem, parts: PartWriter) {
@@ -19,7 +19,7 @@ abstract class AnswerItem<I extends OutputItem> extends ToldItem<I> {
 }
 
 /** Text, including refusals. Readers join the texts of an answer, so messages of several turns are separated by an empty line. */
-export class Words extends AnswerItem<MessageItem> {
+export class ContentText extends AnswerItem<MessageItem> {
   readonly #grounding: Grounding
   readonly #bare: boolean
   #speaks = false
@@ -50,7 +50,7 @@ export class Words extends AnswerItem<MessageItem> {
 }
 
 /** Reasoning: its text for callers who asked for it, and the data that must come back unchanged with the next part. */
-export class Thoughts extends AnswerItem<ReasoningItem> {
+export class ContentThoughts extends AnswerItem<ReasoningItem> {
   readonly #shows: boolean
   readonly #began: Place
   #part = ''
@@ -80,7 +80,7 @@ export class Thoughts extends AnswerItem<ReasoningItem> {
 }
 
 /** A call of the caller's function. This format has calls only as a whole. One that was cut off is left out, because nobody may run it. */
-export class Call extends AnswerItem<FunctionCallItem | CustomToolCallItem> {
+export class ContentCall extends AnswerItem<FunctionCallItem | CustomToolCallItem> {
   protected tell(): void {
     // Written as a whole at its end.
   }
@@ -95,7 +95,7 @@ export class Call extends AnswerItem<FunctionCallItem | CustomToolCallItem> {
  * What the gateway or the provider did by itself: code and pictures are shown, pages and searches are listed as sources, everything else is only counted
  * in the usage.
  */
-export class Deed extends AnswerItem<OtherItem> {
+export class ContentOther extends AnswerItem<OtherItem> {
   readonly #grounding: Grounding
 
   constructor(inner: OpenItem, parts: PartWriter, grounding: Grounding) {
@@ -105,7 +105,7 @@ export class Deed extends AnswerItem<OtherItem> {
 
   override open(): void {
     super.open()
-    refuseCallersWork(this.inner)
+    refuseItemForCaller(this.inner)
   }
 
   protected tell(): void {

@@ -2,12 +2,12 @@ import { ERROR_KINDS, type ErrorType } from '../../core/error.ts'
 import type { OutputItem } from '../../core/item.ts'
 import type { AnswerWriter } from '../responses/answer-writer.ts'
 import type { AssemblerOptions } from '../responses/assembler-options.ts'
-import { createItem, type ItemSurroundings } from '../responses/create-item.ts'
+import { createItem, type ItemContext } from '../responses/create-item.ts'
 import { CallIds } from '../responses/item-ids.ts'
 import type { OpenItem } from '../responses/open-item.ts'
 import { members, type ResourceState } from '../responses/resource.ts'
 import { WireWriter } from '../responses/wire.ts'
-import { Call, Deed, Thoughts, Words } from './answer-items.ts'
+import { ContentCall, ContentOther, ContentThoughts, ContentText } from './answer-items.ts'
 import { faultOf } from './error-envelope.ts'
 import { finishOf } from './finish.ts'
 import { Grounding } from './grounding.ts'
@@ -24,7 +24,7 @@ export class ContentWriter implements AnswerWriter {
   readonly streams: boolean
   readonly #options: AssemblerOptions
   readonly #wishes: GenerateContentWishes
-  readonly #surroundings: ItemSurroundings
+  readonly #context: ItemContext
   readonly #parts: PartWriter
   readonly #grounding = new Grounding()
   /** Written before and after each answer of a stream. */
@@ -44,7 +44,7 @@ export class ContentWriter implements AnswerWriter {
     this.#options = options
     this.#wishes = wishes
     if (wishes.listed === true) [this.#before, this.#behind] = ['[', '\n']
-    this.#surroundings = { wire: new WireWriter(false), callIds: new CallIds(options), mirrorReasoning: false }
+    this.#context = { wire: new WireWriter(false), callIds: new CallIds(options), mirrorReasoning: false }
     this.#parts = new PartWriter(options.stream ? (part) => this.#chunk(part) : undefined)
   }
 
@@ -54,17 +54,17 @@ export class ContentWriter implements AnswerWriter {
 
   item(item: OutputItem, id: string, index: number): OpenItem {
     if (this.#begunEarly) this.#tail = this.#tailFor(this.#options.facts().model)
-    const inner = createItem(item, id, index, this.#surroundings)
+    const inner = createItem(item, id, index, this.#context)
     switch (item.type) {
       case 'message':
-        return new Words(inner, this.#parts, this.#grounding, this.#wishes.bareWord === true)
+        return new ContentText(inner, this.#parts, this.#grounding, this.#wishes.bareWord === true)
       case 'reasoning':
-        return new Thoughts(inner, this.#parts, this.#wishes.thoughts)
+        return new ContentThoughts(inner, this.#parts, this.#wishes.thoughts)
       case 'function_call':
       case 'custom_tool_call':
-        return new Call(inner, this.#parts)
+        return new ContentCall(inner, this.#parts)
       default:
-        return new Deed(inner, this.#parts, this.#grounding)
+        return new ContentOther(inner, this.#parts, this.#grounding)
     }
   }
 

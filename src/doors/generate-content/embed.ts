@@ -1,7 +1,7 @@
 import type { InputPart, JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { asNumbers, type Embedded } from '../embeddings/fold.ts'
-import { checkEntries, forVectors, said } from '../embeddings/to-request.ts'
+import { checkEntries, forVectors, userMessage } from '../embeddings/to-request.ts'
 import { checkBody, given, refuse } from '../shared/check-body.ts'
 import { kindOf, shownBy, type Content } from './history.ts'
 import { inItsNames, VECTORS } from './names.ts'
@@ -48,7 +48,7 @@ export function readVectors(written: unknown, url: string): VectorsRead {
   const place = (at: number): string => (isBatch ? `requests[${at}].` : '')
   const { provider, user, session_id, metadata, trace } = shared
   const fields = given({ model, provider, user, session_id, metadata, trace, ...wishesOf(requests, place) })
-  const items = requests.map(({ content }, at) => said(partsOf(content, `${place(at)}content`)))
+  const items = requests.map(({ content }, at) => userMessage(partsOf(content, `${place(at)}content`)))
   return { request: forVectors(fields, items), write: isBatch ? asBatch : asOne, pathOf: (path) => pathIn(path, place) }
 }
 

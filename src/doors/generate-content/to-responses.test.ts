@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { GatewayError } from '../../core/error.ts'
 import { parseExact } from '../../lib/exact-json.ts'
 import { decodeResponsesRequest } from '../responses/decode-request.ts'
-import { retold } from '../shared/retold.ts'
+import { withOwnPath } from '../shared/own-path.ts'
 import { BODIES } from './__fixtures__/bodies.ts'
 import { generateContentToResponses } from './to-responses.ts'
 
@@ -258,7 +258,7 @@ describe('refused, by a path of this format, is', () => {
       read = generateContentToResponses({ contents, ...body }, URL)
       decodeResponsesRequest(read.body)
     } catch (error) {
-      return retold(error as GatewayError, read?.pathOf).message
+      return withOwnPath(error as GatewayError, read?.pathOf).message
     }
     return 'nothing'
   }

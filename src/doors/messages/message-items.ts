@@ -3,14 +3,14 @@ import { parseExact } from '../../lib/exact-json.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import type { ItemEvent, OpenItem } from '../responses/open-item.ts'
 import { shownPicture } from '../shared/shown-picture.ts'
-import { refuseCallersWork, ToldItem } from '../shared/told-item.ts'
+import { refuseItemForCaller, TranslatedItem } from '../shared/translated-item.ts'
 import type { BlockWriter } from './block-writer.ts'
 import { fetchedPage } from './fetch-result.ts'
 import { UNSEALED, writeLateSeal, type LateSeal } from './late-seal.ts'
 import { foundBy, sealOfCall } from './search-result.ts'
 
 /** Output items while they are written as blocks. */
-abstract class BlockItem<I extends OutputItem> extends ToldItem<I> {
+abstract class BlockItem<I extends OutputItem> extends TranslatedItem<I> {
   readonly blocks: BlockWriter
 
   constructor(inner: OpenItem, blocks: BlockWriter) {
@@ -140,7 +140,7 @@ export class ToolUseBlock extends BlockItem<FunctionCallItem | CustomToolCallIte
 export class OtherBlocks extends BlockItem<OtherItem> {
   override open(): void {
     super.open()
-    refuseCallersWork(this.inner)
+    refuseItemForCaller(this.inner)
   }
 
   protected tell(): void {

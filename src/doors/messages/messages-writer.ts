@@ -6,7 +6,7 @@ import type { PromptCount } from '../../core/usage.ts'
 import { isJsonObject, wellFormedJson } from '../../lib/json.ts'
 import type { AnswerWriter } from '../responses/answer-writer.ts'
 import type { AssemblerOptions } from '../responses/assembler-options.ts'
-import { createItem, type ItemSurroundings } from '../responses/create-item.ts'
+import { createItem, type ItemContext } from '../responses/create-item.ts'
 import { CallIds } from '../responses/item-ids.ts'
 import type { OpenItem } from '../responses/open-item.ts'
 import { presentUsage, type ResourceState } from '../responses/resource.ts'
@@ -22,7 +22,7 @@ export class MessagesWriter implements AnswerWriter {
   readonly streams: boolean
   readonly #options: AssemblerOptions
   readonly #wishes: MessagesWishes
-  readonly #surroundings: ItemSurroundings
+  readonly #context: ItemContext
   readonly #blocks: BlockWriter
   #text = ''
   answer = ''
@@ -31,7 +31,7 @@ export class MessagesWriter implements AnswerWriter {
     this.streams = options.stream
     this.#options = options
     this.#wishes = wishes
-    this.#surroundings = { wire: new WireWriter(false), callIds: new CallIds(options), mirrorReasoning: false }
+    this.#context = { wire: new WireWriter(false), callIds: new CallIds(options), mirrorReasoning: false }
     this.#blocks = new BlockWriter(options.stream ? (type, members) => this.#event(type, members) : undefined)
   }
 
@@ -41,7 +41,7 @@ export class MessagesWriter implements AnswerWriter {
   }
 
   item(item: OutputItem, id: string, index: number): OpenItem {
-    const inner = createItem(item, id, index, this.#surroundings)
+    const inner = createItem(item, id, index, this.#context)
     switch (item.type) {
       case 'message':
         return new TextBlocks(inner, this.#blocks)

@@ -8,7 +8,7 @@ import { messagePaths } from './message-paths.ts'
 import { nativeTool, searchesTools } from './native-tools.ts'
 import { messagesRequest, SHARED } from './schema.ts'
 import { toolsAtTheEnd, type OfferedTool } from './tool-changes.ts'
-import { whoAsks } from './who-asks.ts'
+import { userNameIn } from './user-name.ts'
 
 export interface MessagesWishes {
   /** Whether the caller wants to read reasoning; its signatures are sent in any case. */
@@ -175,6 +175,6 @@ function tierOf({ service_tier: tier, speed, inference_geo: place }: JsonObject)
 function userOf({ user, metadata }: JsonObject): JsonObject {
   const { user_id: id } = (metadata ?? {}) as { readonly user_id?: string | null }
   if (user != null || id == null || id === '') return {}
-  const name = whoAsks(id)
+  const name = userNameIn(id)
   return name.length <= MAX_USER ? { user: name } : {}
 }

@@ -8,7 +8,7 @@ import { OpenOther } from './open-other.ts'
 import { OpenReasoning } from './open-reasoning.ts'
 import type { WireWriter } from './wire.ts'
 
-export interface ItemSurroundings {
+export interface ItemContext {
   readonly wire: WireWriter
   readonly callIds: CallIds
   /** See `AssemblerOptions`. */
@@ -16,7 +16,7 @@ export interface ItemSurroundings {
 }
 
 /** Creates what writes an item of this type, with this public id and at this index of the answer. */
-export function createItem(item: OutputItem, id: string, index: number, { wire, callIds, mirrorReasoning }: ItemSurroundings): OpenItem {
+export function createItem(item: OutputItem, id: string, index: number, { wire, callIds, mirrorReasoning }: ItemContext): OpenItem {
   switch (item.type) {
     case 'message':
       return new OpenMessage(wire, id, index, item as MessageItem)

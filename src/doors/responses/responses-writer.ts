@@ -1,7 +1,7 @@
 import type { OutputItem } from '../../core/item.ts'
 import type { AnswerWriter } from './answer-writer.ts'
 import type { AssemblerOptions } from './assembler-options.ts'
-import { createItem, type ItemSurroundings } from './create-item.ts'
+import { createItem, type ItemContext } from './create-item.ts'
 import { CallIds } from './item-ids.ts'
 import type { OpenItem } from './open-item.ts'
 import { createResource, type ResourceState } from './resource.ts'
@@ -12,7 +12,7 @@ export class ResponsesWriter implements AnswerWriter {
   readonly streams: boolean
   readonly #wire: WireWriter
   readonly #resource: (state: ResourceState) => string
-  readonly #surroundings: ItemSurroundings
+  readonly #context: ItemContext
   readonly #errorEvent: boolean
   answer = ''
 
@@ -20,7 +20,7 @@ export class ResponsesWriter implements AnswerWriter {
     this.streams = options.stream
     this.#wire = new WireWriter(options.stream)
     this.#resource = createResource(options.id, Math.floor(options.receivedAt / 1000), options.request)
-    this.#surroundings = { wire: this.#wire, callIds: new CallIds(options), mirrorReasoning: options.mirrorReasoning ?? false }
+    this.#context = { wire: this.#wire, callIds: new CallIds(options), mirrorReasoning: options.mirrorReasoning ?? false }
     this.#errorEvent = options.errorEvent ?? false
   }
 
@@ -31,7 +31,7 @@ export class ResponsesWriter implements AnswerWriter {
   }
 
   item(item: OutputItem, id: string, index: number): OpenItem {
-    return createItem(item, id, index, this.#surroundings)
+    return createItem(item, id, index, this.#context)
   }
 
   done(index: number, text: string): void {

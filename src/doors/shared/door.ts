@@ -12,7 +12,7 @@ export interface ErrorEnvelope {
   readonly [beside: string]: unknown
 }
 
-interface Telling {
+interface AnswerFormat {
   readonly fold: FoldOf
   /** Maps a path of the request to the path in the door's own format; left out if they are the same. */
   readonly pathOf?: (path: string) => string
@@ -21,12 +21,12 @@ interface Telling {
 }
 
 /** A body in the terms of Responses that has not been validated yet. */
-export interface Translated extends Telling {
+export interface Translated extends AnswerFormat {
   readonly body: unknown
 }
 
 /** For requests that Responses cannot express: a validated and complete request. */
-export interface Requested extends Telling {
+export interface Requested extends AnswerFormat {
   readonly request: ModelRequest
 }
 
@@ -57,7 +57,7 @@ export interface Door {
   /** The error envelope in this format; default: unchanged. `retryAfterSeconds`: the value of that header. */
   readonly envelope?: (envelope: ErrorEnvelope, requestId: string, retryAfterSeconds?: number) => object
   /** If other formats share the path: whether a request is of this one. `path`: with a slash at its end. Default: always. */
-  readonly isMeant?: (path: string, headers: { readonly [name: string]: unknown }) => boolean
+  readonly ownsRequest?: (path: string, headers: { readonly [name: string]: unknown }) => boolean
   /** Whether a client speaks this format and no other, at any address. Default: unknown. */
   readonly isSpokenBy?: (headers: { readonly [name: string]: unknown }) => boolean
 }

@@ -192,8 +192,8 @@ function envelopeFor({ url, is404, headers }: FastifyRequest): Door['envelope'] 
   const path = `${url.split('?', 1)[0]!}/`
   const spoken = is404 ? DOORS.find((door) => door.isSpokenBy?.(headers)) : undefined
   if (spoken !== undefined) return spoken.envelope
-  const isOf = ({ path: own, methods, isMeant }: Pick<Door, 'path' | 'methods' | 'isMeant'>): boolean => {
-    if (isMeant?.(path, headers) === false) return false
+  const isOf = ({ path: own, methods, ownsRequest }: Pick<Door, 'path' | 'methods' | 'ownsRequest'>): boolean => {
+    if (ownsRequest?.(path, headers) === false) return false
     const folder = own.replace(/\/$/, '')
     // Several formats have models; only the version before them tells which one is meant.
     const told = methods === undefined ? folder.slice(folder.lastIndexOf('/')) : folder.replace(/^\/api/, '')

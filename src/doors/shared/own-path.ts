@@ -2,7 +2,7 @@ import { GatewayError } from '../../core/error.ts'
 import type { Read } from './door.ts'
 
 /** An error in the terms of the caller's format: everything behind the doors names paths of Responses. */
-export function retold(error: GatewayError, pathOf: Read['pathOf']): GatewayError {
+export function withOwnPath(error: GatewayError, pathOf: Read['pathOf']): GatewayError {
   const { path } = error.details
   const own = path === undefined ? path : pathOf?.(path)
   if (path === undefined || own === undefined || own === path) return error

@@ -8,7 +8,7 @@ const MAX_CHARS = 1_024
  * The user in a `metadata.user_id`. Agents also put the session into it, after the name or as a member of an object in text; if it were kept, whoever
  * counts users would count each session as another user. Any other value is taken as the name.
  */
-export function whoAsks(userId: string): string {
+export function userNameIn(userId: string): string {
   const told = userId.startsWith('{') && userId.length <= MAX_CHARS ? parsed(userId) : undefined
   if (!isJsonObject(told) || typeof told['session_id'] !== 'string') return userId.replace(SESSION, '')
   const { account_uuid: account, device_id: device } = told

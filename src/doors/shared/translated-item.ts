@@ -7,7 +7,7 @@ import type { ClosingStatus, ItemEvent, ItemPatch, OpenItem } from '../responses
  * An item of an answer while it is written in a format other than Responses. `inner`, an item of Responses with a disabled wire, builds the item itself;
  * the format defines how each event and the end look.
  */
-export abstract class ToldItem<I extends OutputItem> implements OpenItem {
+export abstract class TranslatedItem<I extends OutputItem> implements OpenItem {
   readonly inner: OpenItem
 
   constructor(inner: OpenItem) {
@@ -45,7 +45,7 @@ function waitsForCaller(item: OutputItem): boolean {
 }
 
 /** Throws GatewayError `unprocessable` for an item that waits for the caller in a way that only Responses can express: the caller would never learn of it. */
-export function refuseCallersWork(inner: OpenItem): void {
+export function refuseItemForCaller(inner: OpenItem): void {
   const item = inner.snapshot('incomplete')
   if (!waitsForCaller(item)) return
   throw new GatewayError('unprocessable', `The model asks its caller for ${item.type}, which has no place in this format: use /api/v1/responses`)
