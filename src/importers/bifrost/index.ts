@@ -25,7 +25,7 @@ function read(tree: unknown, context: ImportContext): Imported {
   const book = new AccountBook(context.vendors)
   const unlisted = unlistedOf(root.at('version').value)
   const groups = providers.members().flatMap((provider) => groupsOf(provider, keysOf(provider, unlisted, context), book, context))
-  for (const plugin of root.at('plugins').items()) speakOfPlugin(plugin)
+  for (const plugin of root.at('plugins').items()) notePlugin(plugin)
   for (const section of ['governance', 'framework']) root.at(section).members()
   const sections = sectionsOf(root.at('client'))
   const advice = { ...ADVICE }
@@ -84,7 +84,7 @@ function deploymentOf(
 
 const AS_KNOWN = 'its prices of today are those of the endpoint, which has another id: as that changes, so does pricing'
 
-function speakOfPlugin(plugin: Given): void {
+function notePlugin(plugin: Given): void {
   if (plugin.at('enabled').value === false) return plugin.note('fine', 'is off')
   const name = String(plugin.at('name').value)
   plugin.note('do', Object.hasOwn(PLUGINS, name) ? PLUGINS[name]! : `${JSON.stringify(name)} has no counterpart, or is not known`)

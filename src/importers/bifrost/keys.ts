@@ -2,7 +2,7 @@ import { defined } from '../../lib/defined.ts'
 import type { Account, Patience } from '../shared/accounts.ts'
 import type { Given } from '../shared/given.ts'
 import type { ImportContext } from '../shared/importer.ts'
-import { isReference, isSecretName, Notation, saySecret } from '../shared/references.ts'
+import { isReference, isSecretName, Notation, noteSecret } from '../shared/references.ts'
 import { faultOfAddress, headersOf } from '../shared/servers.ts'
 import { aliasOf, allowedOf, type Alias, type Allowed, type Unlisted } from './allowed.ts'
 import { DIALECTS, HOST_ALONE, KEY_CONFIGS, PROVIDERS, USUAL_KEYS } from './names.ts'
@@ -115,7 +115,7 @@ function settingsOf(config: Given, { settings = {} }: Form): { readonly [setting
     const value = config.at(member)
     const set = value.isThere ? valueOf(value) : undefined
     if (set === undefined) return []
-    if (isSecretName(setting) && !setting.endsWith('_id') && !isReference(set) && !/^[./~]/.test(set)) saySecret(value)
+    if (isSecretName(setting) && !setting.endsWith('_id') && !isReference(set) && !/^[./~]/.test(set)) noteSecret(value)
     return [[setting, set] as const]
   })
   return Object.fromEntries(found)
@@ -151,7 +151,7 @@ function valueOf(given: Given): string | undefined {
 
 function secretOf(given: Given): string | undefined {
   const text = valueOf(given)
-  if (text !== undefined && !isReference(text)) saySecret(given)
+  if (text !== undefined && !isReference(text)) noteSecret(given)
   return text
 }
 

@@ -2,7 +2,7 @@ import { defined } from '../../lib/defined.ts'
 import type { Account } from '../shared/accounts.ts'
 import type { Given } from '../shared/given.ts'
 import type { ImportContext, VendorFacts } from '../shared/importer.ts'
-import { isReference, isSecretName, saySecret } from '../shared/references.ts'
+import { isReference, isSecretName, noteSecret } from '../shared/references.ts'
 import { faultOfAddress, headersOf } from '../shared/servers.ts'
 import { BARE, PREFIXES, type Prefix } from './names.ts'
 import { NOTATION } from './references.ts'
@@ -81,7 +81,7 @@ function settingsOf(
     const value = params(param)
     if (!value.isThere) return []
     const set = value.isMapping ? value.take() : textOf(value)
-    if (isOpen(setting, set)) saySecret(value)
+    if (isOpen(setting, set)) noteSecret(value)
     return [[setting, set] as const]
   })
   return { ...defaults, ...(settingInId === undefined || inId === undefined ? {} : { [settingInId[0]]: inId }), ...Object.fromEntries(given) }

@@ -55,7 +55,7 @@ function read(tree: unknown, context: ImportContext): Imported {
   const isServed = (name: string): boolean => named.has(meant.get(name) ?? name) || wildcards.find(name) !== undefined
   const sections = sectionsOf(root, isServed)
   for (const variable of root.at('environment_variables').members()) variable.note('do', 'set it where the gateway starts')
-  for (const entry of entries) speakOfPatience(entry, book, patience)
+  for (const entry of entries) noteTimeouts(entry, book, patience)
   for (const [name, given] of fallbacks.named)
     if (!isServed(name)) given.note('do', `${JSON.stringify(name)} is left out: no entry of model_list has this name`)
   return { file: { providers: book.drafts(), models, ...sections }, notes: ledger.close(root, ADVICE) }
@@ -84,7 +84,7 @@ function toDeployment(entry: Entry, provider: string, { vendors }: ImportContext
 }
 
 /** Notes an entry whose timeouts differ from those of the other entries of its account. */
-function speakOfPatience(entry: Entry, book: AccountBook, patience: Patience): void {
+function noteTimeouts(entry: Entry, book: AccountBook, patience: Patience): void {
   const params = entry.given.at('litellm_params')
   for (const account of entry.accounts.slice(0, 1)) {
     const slug = book.slugOf(account, patienceWith(entry, patience))

@@ -217,7 +217,7 @@ const STRATEGIES: { readonly [strategy: string]: string | undefined } = {
   'lowest-latency': 'latency',
 }
 
-const isSaid = (value: number | string | undefined): boolean => value !== undefined
+const isSet = (value: number | string | undefined): boolean => value !== undefined
 
 /** The timeouts for providers whose entries state none. */
 export function patienceOf(root: Given): Patience {
@@ -226,8 +226,8 @@ export function patienceOf(root: Given): Patience {
   if (own.isThere && general.isThere) general.note('fine', 'router_settings.timeout wins')
   return {
     ...defined({
-      total: [own, general].map(wholeOf).find(isSaid),
-      firstToken: [router.at('stream_timeout'), library.at('stream_timeout')].map(secondsOf).find(isSaid),
+      total: [own, general].map(wholeOf).find(isSet),
+      firstToken: [router.at('stream_timeout'), library.at('stream_timeout')].map(secondsOf).find(isSet),
     }),
   }
 }
@@ -242,7 +242,7 @@ export function sectionsOf(root: Given, isServed: (name: string) => boolean): { 
     retries: retries?.value === 0 ? retries.take() === 0 && false : undefined,
     cooldown: router.at('disable_cooldowns').flag() === true ? false : undefined,
   })
-  speakOf(router, library)
+  noteSettings(router, library)
   return {
     ...(megabytes === undefined ? {} : { server: { body_limit: `${megabytes}MB` } }),
     ...(model.isThere && isServed(String(model.value)) ? { defaults: { model: model.text() } } : {}),
@@ -251,7 +251,7 @@ export function sectionsOf(root: Given, isServed: (name: string) => boolean): { 
   }
 }
 
-function speakOf(router: Given, library: Given): void {
+function noteSettings(router: Given, library: Given): void {
   const strategy = router.at('routing_strategy')
   const sort = STRATEGIES[String(strategy.value)]
   if (strategy.value === 'simple-shuffle') strategy.take()
@@ -264,10 +264,10 @@ function speakOf(router: Given, library: Given): void {
       'what an endpoint has no place for is left out and told; provider.require_parameters: true of a request asks for endpoints that have it',
     )
   for (const list of ['callbacks', 'success_callback', 'failure_callback', 'service_callbacks'].map((name) => library.at(name)))
-    for (const callback of list.isList ? list.items() : [list]) speakOfCallback(callback)
+    for (const callback of list.isList ? list.items() : [list]) noteCallback(callback)
 }
 
-function speakOfCallback(callback: Given): void {
+function noteCallback(callback: Given): void {
   if (!callback.isThere) return
   const name = String(callback.value)
   const type = Object.hasOwn(CALLBACKS, name) ? CALLBACKS[name] : undefined

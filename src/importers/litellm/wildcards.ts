@@ -40,7 +40,7 @@ export function openWildcards(
     const provider = slug ?? book.slugOf(account, patienceWith(entry, patience))
     opened.push({ pattern: patternOf(name), prefix: name.slice(0, name.indexOf('*')), upstream, provider, entry })
     given.at('model_name').take()
-    if (slug === undefined) speakOf(entry, provider)
+    if (slug === undefined) noteWildcard(entry, provider)
   }
   return {
     find: (name) => {
@@ -57,7 +57,7 @@ export function openWildcards(
 const patternOf = (name: string): RegExp => new RegExp(`^${name.split('*').map(escaped).join('(.*)')}$`)
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
 
-function speakOf({ given, name, upstream }: Entry, provider: string): void {
+function noteWildcard({ given, name, upstream }: Entry, provider: string): void {
   const path = given.at('model_name')
   if (name === '*' || !name.includes('/'))
     path.note(

@@ -2,7 +2,7 @@ import { defined } from '../../lib/defined.ts'
 import type { Account, AccountBook, Patience } from '../shared/accounts.ts'
 import type { Given } from '../shared/given.ts'
 import type { ImportContext } from '../shared/importer.ts'
-import { isReference, isSecretName, Notation, saySecret } from '../shared/references.ts'
+import { isReference, isSecretName, Notation, noteSecret } from '../shared/references.ts'
 import { faultOfAddress } from '../shared/servers.ts'
 import { KEYS, MODELS, PROVIDERS, SETTINGS } from './names.ts'
 
@@ -109,7 +109,7 @@ function settingsOf(names: { readonly [member: string]: string }, find: (member:
     const value = find(member)
     if (!value.isThere) return []
     const set = value.isMapping ? value.take() : NOTATION.textOf(value)
-    if (isSecretName(setting) && !setting.endsWith('_id') && !(typeof set === 'string' && isReference(set))) saySecret(value)
+    if (isSecretName(setting) && !setting.endsWith('_id') && !(typeof set === 'string' && isReference(set))) noteSecret(value)
     return [[setting, set] as const]
   })
   return Object.fromEntries(found)

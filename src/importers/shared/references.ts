@@ -28,7 +28,7 @@ export class Notation {
   /** A secret of the source: converted if it is a reference; otherwise unchanged, with a note. */
   readonly secretOf = (given: Given): string | undefined => {
     const text = this.textOf(given)
-    if (text !== undefined && !isReference(text)) saySecret(given)
+    if (text !== undefined && !isReference(text)) noteSecret(given)
     return text
   }
 
@@ -72,7 +72,7 @@ export class Notation {
 }
 
 /** Notes that an imported secret is in plain text in the created file. */
-export function saySecret(given: Given): void {
+export function noteSecret(given: Given): void {
   given.note('do', 'is written there in plain text, and so it is in what was made of it: better is a variable, written as ${NAME}')
 }
 

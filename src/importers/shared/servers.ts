@@ -1,5 +1,5 @@
 import type { Given } from './given.ts'
-import { isReference, isSecretName, saySecret, type Notation } from './references.ts'
+import { isReference, isSecretName, noteSecret, type Notation } from './references.ts'
 
 /** Why an address cannot become a `base_url`, as the rest of a sentence that begins with its name; undefined if it can. */
 export function faultOfAddress(text: string): string | undefined {
@@ -25,7 +25,7 @@ export function headersOf(places: readonly Given[], { textOf }: Notation): { rea
         header.note('do', 'left out: no header that can be sent')
         return []
       }
-      if (isSecretName(header.key) && !isReference(value)) saySecret(header)
+      if (isSecretName(header.key) && !isReference(value)) noteSecret(header)
       return [[header.key, value] as const]
     })
   return Object.fromEntries(entries)
