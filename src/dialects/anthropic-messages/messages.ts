@@ -41,7 +41,7 @@ export function encodeMessages(turns: readonly Turn[], target: MessagesTarget, t
     if (last?.role === role) for (const block of content) last.content.push(block)
     else messages.push({ role, content })
   }
-  const said = saidBy(turns, target, toolNames)
+  const said = assistantBlocksOf(turns, target, toolNames)
   for (const turn of turns) {
     if (turn.role === 'assistant') add('assistant', said.get(turn) ?? [])
     else if (turn.role === 'tool')
@@ -82,7 +82,7 @@ export function finishPrefill(messages: Message[], allowed: boolean, dropped: st
 // ---- assistant ----
 
 /** The blocks of each assistant turn. The last turn is open as long as only results of the caller's own tools follow it. */
-function saidBy(turns: readonly Turn[], target: MessagesTarget, toolNames: ReadonlySet<string>): ReadonlyMap<Turn, Block[]> {
+function assistantBlocksOf(turns: readonly Turn[], target: MessagesTarget, toolNames: ReadonlySet<string>): ReadonlyMap<Turn, Block[]> {
   const own = turns.flatMap((turn) => (turn.role === 'assistant' ? [{ turn, blocks: assistantBlocks(turn.parts, target) }] : []))
   const last = own.at(-1)
   const next = last === undefined ? undefined : turns[turns.indexOf(last.turn) + 1]

@@ -17,7 +17,7 @@ import type { AnthropicMessagesOptions, MessagesTarget, ModelRules } from './opt
 import { planFormat } from './response-format.ts'
 import { blocksOfItem } from './server-blocks.ts'
 import { planThinking, withStaleThoughts } from './thinking.ts'
-import { inForm, thinkBeforeCalls } from './told-form.ts'
+import { withRequiredOptions, thinkBeforeCalls } from './required-options.ts'
 import { encodeTools, planTools } from './tools.ts'
 import { compiled } from '../shared/pattern.ts'
 
@@ -25,7 +25,7 @@ type Body = { [field: string]: unknown }
 
 /** Encodes a request for this endpoint. `dropped` lists what it does not receive. Throws `invalid_prompt` for media that it does not accept. */
 export function encodeRequest(request: ModelRequest, endpoint: MessagesTarget): EncodedRequest {
-  const target = inForm(request, endpoint)
+  const target = withRequiredOptions(request, endpoint)
   const { options } = target
   const rules = rulesFor(target)
   const hasTools = target.supports.has('tools')

@@ -3,7 +3,7 @@ import { isThought, type Message } from './messages.ts'
 import type { MessagesTarget } from './options.ts'
 
 /** The endpoint with what its refusals have revealed: one that requires the thoughts before calls accepts them unsigned. */
-export function inForm({ told_as: form }: ModelRequest, target: MessagesTarget): MessagesTarget {
+export function withRequiredOptions({ told_as: form }: ModelRequest, target: MessagesTarget): MessagesTarget {
   if (form === undefined) return target
   return {
     ...target,

@@ -7,7 +7,7 @@ import { NOT_STRICT, noted, takenMembers } from '../shared/member-names.ts'
 import { sanitizeSchema, toolInputSchema } from '../shared/sanitize-schema.ts'
 import { Unfolding } from '../shared/unfolding.ts'
 import { isForced, NOT_FORCED, onlyChosen } from '../shared/tool-choice.ts'
-import { flattenTools, toldExamples } from '../shared/tools.ts'
+import { flattenTools, examplesText } from '../shared/tools.ts'
 import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
 import { markOf } from './content.ts'
 import { rulesFor } from './options.ts'
@@ -178,7 +178,7 @@ function encodeTool(tool: FlatTool, target: MessagesTarget, strictTools: boolean
   const isEager = tool.isEager === true && target.options.eager_tools
   if (tool.isEager === true && !isEager) dropped.push('tools: eager_input_streaming')
   // Examples would have to match the reduced schema.
-  const misfits = note === undefined ? undefined : toldExamples(tool.examples ?? [])
+  const misfits = note === undefined ? undefined : examplesText(tool.examples ?? [])
   const description = noted(noted(tool.description, note), misfits)
   return {
     name: tool.name,

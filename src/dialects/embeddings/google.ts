@@ -6,7 +6,7 @@ import { isObject } from '../shared/json.ts'
 import type { EmbeddingInput } from './inputs.ts'
 import { bytesOf, untakeable } from './media.ts'
 
-type Telling = Pick<Target, 'media' | 'providerName'>
+type InputTarget = Pick<Target, 'media' | 'providerName'>
 
 /** https://ai.google.dev/api/embeddings#tasktype, by other vendors' words for them. */
 const TASKS: { readonly [word: string]: string } = {
@@ -34,12 +34,12 @@ export function taskOf(inputType: string | undefined): { readonly task?: string;
 }
 
 /** An input as the parts of a content object. */
-export function partsOf(input: EmbeddingInput, target: Telling): readonly JsonObject[] {
+export function partsOf(input: EmbeddingInput, target: InputTarget): readonly JsonObject[] {
   if ('tokens' in input) throw untakeable('tokens instead of text', target)
   return input.parts.map((part) => encodePart(part, target))
 }
 
-function encodePart(part: ContentPart, target: Telling): JsonObject {
+function encodePart(part: ContentPart, target: InputTarget): JsonObject {
   if (part.type === 'input_text') return { text: part.text }
   if (part.type !== 'input_image') throw untakeable(`${part.type.slice('input_'.length)} input`, target)
   const { mimeType, data } = bytesOf(part, target)

@@ -11,7 +11,7 @@ const PATTERNS = ['pattern'] as const
  * A tool's schema with its bounds, or only its patterns, moved into the description, for servers that refuse all tools if they cannot build a grammar
  * for one.
  */
-export function tellBounds(schema: JsonObject, only?: 'patterns'): JsonObject {
+export function boundsInDescription(schema: JsonObject, only?: 'patterns'): JsonObject {
   const telling: readonly string[] = only === 'patterns' ? PATTERNS : BOUNDS
   return mapSchemas(schema, (node) => {
     const told = telling.filter((keyword) => node[keyword] !== undefined)

@@ -250,14 +250,14 @@ type ModelTarget = Pick<Target<OpenAiChatOptions>, 'options' | 'upstreamModel'>
 const ruleOf = ({ options, upstreamModel }: ModelTarget): OpenAiChatOptions['models'][number] | undefined =>
   options.models.find(({ match }) => new RegExp(match).test(upstreamModel))
 
-const saysHow = (rules: OpenAiChatOptions['models'][number]): boolean => rules.reasoning_style !== undefined
+const declaresReasoning = (rules: OpenAiChatOptions['models'][number]): boolean => rules.reasoning_style !== undefined
 
 /** How reasoning is requested from the model that a request goes to. If this is declared for some models, the others cannot be asked for it. */
 export function reasoningRulesFor(target: ModelTarget): ReasoningRules {
   const { options } = target
   const model = ruleOf(target)
   return {
-    style: options.reasoning_style ?? model?.reasoning_style ?? (options.models.some(saysHow) ? 'none' : undefined),
+    style: options.reasoning_style ?? model?.reasoning_style ?? (options.models.some(declaresReasoning) ? 'none' : undefined),
     efforts: options.reasoning_efforts ?? model?.reasoning_efforts,
     off: model?.off,
     known: model !== undefined,

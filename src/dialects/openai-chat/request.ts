@@ -18,7 +18,7 @@ import { encodeMessages } from './messages.ts'
 import { callIdsFor, refuses, takesSampling, type OpenAiChatOptions } from './options.ts'
 import { encodeReasoning } from './reasoning.ts'
 import { planFormat } from './response-format.ts'
-import { inForm } from './told-form.ts'
+import { withRequiredOptions } from './required-options.ts'
 import { demandsCall, encodeTools } from './tools.ts'
 import { encodeWebSearch, withoutHosted } from './web-search.ts'
 import { compiled } from '../shared/pattern.ts'
@@ -28,7 +28,7 @@ type Body = { [field: string]: unknown }
 
 /** Encodes a request for this endpoint. `dropped` lists what it does not receive. Throws `invalid_prompt` for media that it does not accept. */
 export function encodeRequest(request: ModelRequest, endpoint: ChatTarget): EncodedRequest {
-  const target = inForm(request, endpoint)
+  const target = withRequiredOptions(request, endpoint)
   const { options } = target
   const callable = withoutHosted(request.tools, options)
   const tools = target.supports.has('tools') ? toolsOf(request, options) : toolsOf({}, options)

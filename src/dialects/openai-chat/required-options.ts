@@ -5,7 +5,7 @@ import { replaying, type OpenAiChatOptions } from './options.ts'
 type ChatTarget = Target<OpenAiChatOptions>
 
 /** The endpoint with the options that it turned out to require for this request. */
-export function inForm({ told_as: form }: ModelRequest, endpoint: ChatTarget): ChatTarget {
+export function withRequiredOptions({ told_as: form }: ModelRequest, endpoint: ChatTarget): ChatTarget {
   const target = replaying(endpoint)
   if (form === undefined) return target
   const { options } = target

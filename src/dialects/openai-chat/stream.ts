@@ -24,7 +24,7 @@ import type { OpenAiChatOptions } from './options.ts'
 import { ReasoningCollector } from './reasoning-collector.ts'
 import { toolsOf } from './request.ts'
 import { answerToolName } from './response-format.ts'
-import { inForm } from './told-form.ts'
+import { withRequiredOptions } from './required-options.ts'
 import { ToolCallDecoder } from './tool-calls.ts'
 import { decodeUsage } from './usage.ts'
 import { asksSearch } from './web-search.ts'
@@ -59,7 +59,7 @@ export class ChatDecoder implements Decoder {
     this.#request = request
     this.#target = target
     this.#learns = fastPath
-    this.#reasoning = new ReasoningCollector(inForm(request, target).options, target.scope, wantsSealedReasoning(request))
+    this.#reasoning = new ReasoningCollector(withRequiredOptions(request, target).options, target.scope, wantsSealedReasoning(request))
     this.#writer = new AnswerWriter({ names: () => toolsOf(request, target.options).names, endReasoning: () => this.#reasoning.end() })
     this.#writer.mayBeCited = asksSearch(request, target.options)
     const path = target.options.tool_signature_path

@@ -11,7 +11,7 @@ import { strictChoices } from '../shared/strict-choices.ts'
 import { isForced, NOT_FORCED, onlyChosen } from '../shared/tool-choice.ts'
 import type { FlatChoice, FlatTool, FlatTools } from '../shared/tools.ts'
 import { Unfolding } from '../shared/unfolding.ts'
-import { tellBounds } from './told-bounds.ts'
+import { boundsInDescription } from './bounds-in-description.ts'
 import { forcedToolsFor, type OpenAiChatOptions } from './options.ts'
 
 type ChatTarget = Target<OpenAiChatOptions>
@@ -62,7 +62,7 @@ export const demandsCall = ({ tool_choice: choice }: Body): boolean => choice !=
 
 function encodeTool(tool: FlatTool, options: OpenAiChatOptions, unfolding: Unfolding, dropped: string[]): JsonObject {
   const folded = objectAtTop(tool.parameters, unfolding)
-  const bounded = options.tool_bounds === 'sent' ? folded : tellBounds(folded, options.tool_bounds === 'told' ? undefined : 'patterns')
+  const bounded = options.tool_bounds === 'sent' ? folded : boundsInDescription(folded, options.tool_bounds === 'told' ? undefined : 'patterns')
   const parameters = options.schemas === 'curated' ? curateSchema(bounded, unfolding) : bounded
   // A folded schema contains more than a strict one may. Not strict is the default, and is not sent because some vendors do not know the field.
   const wanted = options.strict_tools && tool.strict === true && parameters === tool.parameters

@@ -10,7 +10,7 @@ import { objectAtTop } from '../shared/sanitize-schema.ts'
 import { strictChoices } from '../shared/strict-choices.ts'
 import { COMMON_TOOL_NAMES, createToolNames } from '../shared/tool-names.ts'
 import type { ToolNames } from '../shared/tool-names.ts'
-import { examplesOf, flattenTools, toldExamples } from '../shared/tools.ts'
+import { examplesOf, flattenTools, examplesText } from '../shared/tools.ts'
 import { Unfolding } from '../shared/unfolding.ts'
 import type { ResponsesOptions } from './options.ts'
 import { PROGRAMS, withoutPrograms } from './programs.ts'
@@ -87,7 +87,7 @@ function encodeFunction(tool: FunctionTool, name: string, options: ResponsesOpti
     input_examples: ____,
     ...rest
   } = tool as FunctionTool & { readonly cache_control?: unknown }
-  const told = toldExamples(examplesOf(tool))
+  const told = examplesText(examplesOf(tool))
   const listed = functionParameters(tool.parameters)
   const parameters = objectAtTop(listed, unfolding)
   // A folded schema contains more than a strict one may, and an absent field means strict.

@@ -1,6 +1,6 @@
 import type { GatewayError } from '../../core/error.ts'
 import type { ModelRequest } from '../../core/request.ts'
-import { refusedForm, toldOtherwise } from './request-forms.ts'
+import { refusedForm, withRequestForms } from './request-forms.ts'
 import { descriptionLimit, withShortDescriptions } from './short-descriptions.ts'
 
 /** Parameters that an answer can do without, by the letters of their names in any format. Limits and choices of tools are not among them. */
@@ -93,7 +93,7 @@ export function withoutParameters(request: ModelRequest, names: Iterable<string>
   const wanted = [...names]
   const limit = wanted.map((name) => LONG_DESCRIPTIONS.exec(name)?.[1]).find((found) => found !== undefined)
   const short = limit === undefined ? request : withShortDescriptions(request, Number(limit))
-  const told = toldOtherwise(short, wanted)
+  const told = withRequestForms(short, wanted)
   const bare: { [name: string]: unknown } = { ...told }
   let changed = told !== request
   for (const name of wanted.flatMap((each) => (each === 'penalties' ? PENALTIES : [each]))) {

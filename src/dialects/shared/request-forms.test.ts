@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { refusedForm, toldOtherwise } from './request-forms.ts'
+import { refusedForm, withRequestForms } from './request-forms.ts'
 
 describe('a refusal of the form of a request', () => {
   it.each([
@@ -48,10 +48,10 @@ describe('a refusal of the form of a request', () => {
 
   it('rewrites the request, once', () => {
     const request = { input: [] }
-    const told = toldOtherwise(request, ['turns of one role in a row', 'temperature'])
+    const told = withRequestForms(request, ['turns of one role in a row', 'temperature'])
     expect(told).toEqual({ input: [], told_as: { alternating: true } })
-    expect(toldOtherwise(told, ['turns of one role in a row'])).toBe(told)
-    expect(toldOtherwise(told, ['the role of the system']).told_as).toEqual({ alternating: true, systemless: true })
-    expect(toldOtherwise(request, ['temperature'])).toBe(request)
+    expect(withRequestForms(told, ['turns of one role in a row'])).toBe(told)
+    expect(withRequestForms(told, ['the role of the system']).told_as).toEqual({ alternating: true, systemless: true })
+    expect(withRequestForms(request, ['temperature'])).toBe(request)
   })
 })

@@ -47,7 +47,7 @@ export const refusedForm = (status: number, message: string, path = ''): string 
   STATUSES.includes(status) ? FORMS.find(({ refusal }) => refusal.test(`${path}: ${message}`))?.name : undefined
 
 /** The request in another form, if the name of what was refused is one of these. */
-export function toldOtherwise(request: ModelRequest, refused: readonly string[]): ModelRequest {
+export function withRequestForms(request: ModelRequest, refused: readonly string[]): ModelRequest {
   const forms = FORMS.filter(({ form, name }) => refused.includes(name) && request.told_as?.[form] !== true)
   if (forms.length === 0) return request
   return { ...request, told_as: { ...request.told_as, ...Object.fromEntries(forms.map(({ form }) => [form, true])) } }

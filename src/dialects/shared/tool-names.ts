@@ -31,7 +31,7 @@ export interface ToolNames {
  * The name without remains of a model's own notation that servers let through: `functions.` before it, a namespace of open models, or `default_api.`,
  * which is Gemini's, and everything from `<|` on, which no name contains.
  */
-function meantName(written: string): string {
+function withoutNotation(written: string): string {
   const tokens = written.indexOf('<|')
   return (tokens < 0 ? written : written.slice(0, tokens)).trim().replace(/^(?:functions\.|default_api[.:])/, '')
 }
@@ -65,7 +65,7 @@ export function createToolNames(rule: NameRule): ToolNames {
       return upstream
     },
     origin(upstreamName) {
-      return byUpstream?.get(upstreamName) ?? byUpstream?.get(meantName(upstreamName)) ?? { kind: 'function', name: upstreamName }
+      return byUpstream?.get(upstreamName) ?? byUpstream?.get(withoutNotation(upstreamName)) ?? { kind: 'function', name: upstreamName }
     },
     begins(written) {
       if (byUpstream === undefined || byUpstream.has(written)) return false

@@ -45,7 +45,7 @@ function customDescription(tool: CustomTool): string {
 }
 
 /** Examples as text for the model, for formats without a field for them; undefined if there are none. */
-export const toldExamples = (examples: readonly JsonObject[]): string | undefined =>
+export const examplesText = (examples: readonly JsonObject[]): string | undefined =>
   examples.length === 0 ? undefined : `Examples of its input:\n${examples.map((example) => JSON.stringify(example)).join('\n')}`
 
 /** The caller's examples of a tool's input; what is no object is no example. */
@@ -54,7 +54,7 @@ export const examplesOf = ({ input_examples: examples }: FunctionTool): readonly
 
 function flatFunction(tool: FunctionTool, name: string, keepExamples: boolean): FlatTool {
   const examples = examplesOf(tool)
-  const description = noted(tool.description ?? undefined, keepExamples ? undefined : toldExamples(examples))
+  const description = noted(tool.description ?? undefined, keepExamples ? undefined : examplesText(examples))
   return {
     name,
     ...(description === undefined || description === '' ? {} : { description }),
