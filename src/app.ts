@@ -288,7 +288,7 @@ export async function createApp({
       catalog = nextCatalog
       config = next
       tellNotes()
-      void policies.tellOfNobody()
+      void policies.checkGuardrailNames()
       tooling.reload(next)
       delivery.configure(next)
       pools.reset()

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { bindsKeyName, bindsSlug, namesOfNobody } from './configured-names.ts'
+import { bindsKeyName, bindsSlug, unknownNames } from './configured-names.ts'
 
 const rules = [
   { name: 'by slug', workspaces: ['team-a', 'w-2'], rules: {} },
@@ -13,9 +13,9 @@ it('recognises slugs and key names that a rule refers to', () => {
 })
 
 it('lists names that match no workspace and no key', () => {
-  expect(namesOfNobody(rules, [{ id: 'w-2', slug: 'team-b' }], [{ hash: 'abcdef', name: 'boss' }])).toEqual([
+  expect(unknownNames(rules, [{ id: 'w-2', slug: 'team-b' }], [{ hash: 'abcdef', name: 'boss' }])).toEqual([
     { guardrail: 'by slug', kind: 'workspace', name: 'team-a' },
     { guardrail: 'by key', kind: 'key', name: 'intern' },
   ])
-  expect(namesOfNobody(rules, [{ id: 'w-2', slug: 'team-a' }], [{ hash: 'abcdef', name: 'intern' }])).toEqual([])
+  expect(unknownNames(rules, [{ id: 'w-2', slug: 'team-a' }], [{ hash: 'abcdef', name: 'intern' }])).toEqual([])
 })

@@ -10,7 +10,7 @@ export const bindsSlug = (rules: readonly ConfiguredGuardrail[], slug: string): 
 export const bindsKeyName = (rules: readonly ConfiguredGuardrail[], name: string): boolean => rules.some(({ keys }) => keys?.includes(name))
 
 /** Names in rules that no workspace or key has: a rule that binds nothing is more likely a typing error than an intention. */
-export function namesOfNobody(
+export function unknownNames(
   rules: readonly ConfiguredGuardrail[],
   workspaces: readonly Pick<Workspace, 'id' | 'slug'>[],
   keys: readonly Pick<ApiKey, 'hash' | 'name'>[],

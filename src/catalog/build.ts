@@ -6,7 +6,7 @@ import type { Provider } from '../core/provider.ts'
 import { closest, closestByWords } from '../lib/closest.ts'
 import { baseUrlNotes } from './base-url-notes.ts'
 import { canonicalName, makerOf, splitVariant } from './canonical-slug.ts'
-import { judgeNames, type NamingConfig } from './configured-names.ts'
+import { checkNames, type NamingConfig } from './configured-names.ts'
 import { connectProvider, type ConnectedProvider } from './connect.ts'
 import { endpointForOpenId, endpointFromConfig, endpointFromDeclaration, endpointFromPrices, priceVendorOf } from './endpoints.ts'
 import { createLookup } from './lookup.ts'
@@ -69,7 +69,7 @@ export async function buildCatalog(
   const catalog = createLookup({ models, openModel: (name) => openModel(name, config, connected, book), makerOf, homesOf })
   // Names can only be judged against a complete catalog, and one with problems is incomplete.
   if (problems.length === 0) {
-    const names = judgeNames(config, catalog)
+    const names = checkNames(config, catalog)
     problems.push(...names.problems)
     notes.push(...names.notes)
   }

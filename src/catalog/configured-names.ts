@@ -10,7 +10,7 @@ export interface NamingConfig extends Pick<Config, 'providers' | 'models' | 'def
   readonly plugins?: Pick<PluginsConfig, 'moderation' | 'codingScores'>
 }
 
-export interface JudgedNames {
+export interface CheckedNames {
   readonly problems: readonly ConfigProblem[]
   /** Entries that are valid but will not work, or do not work now. */
   readonly notes: readonly string[]
@@ -22,21 +22,21 @@ interface Named {
 }
 
 /** Looks up every configured model name at the start. Otherwise a call to a model that nobody serves would fail as if of a passing outage. */
-export function judgeNames(config: NamingConfig, catalog: Catalog): JudgedNames {
+export function checkNames(config: NamingConfig, catalog: Catalog): CheckedNames {
   const problems: ConfigProblem[] = []
   const notes: string[] = []
   const { model } = config.defaults
-  if (model !== undefined && !isServed(model, catalog)) problems.push(nobodyServes({ path: 'defaults.model', name: model }))
+  if (model !== undefined && !isServed(model, catalog)) problems.push(unservedProblem({ path: 'defaults.model', name: model }))
   for (const named of namesOf(config)) {
     if (isServed(named.name, catalog)) continue
-    const why = excuse(named.name, config)
-    if (why === undefined) problems.push(nobodyServes(named))
+    const why = reasonUnserved(named.name, config)
+    if (why === undefined) problems.push(unservedProblem(named))
     else notes.push(`${named.path}: ${JSON.stringify(named.name)} ${why}`)
   }
   return { problems, notes: [...notes, ...blindModel(config, catalog), ...idleScores(config, catalog)] }
 }
 
-const nobodyServes = ({ path, name }: Named): ConfigProblem => ({
+const unservedProblem = ({ path, name }: Named): ConfigProblem => ({
   path,
   message: `${JSON.stringify(name)}; expected a model that a configured provider serves`,
 })
@@ -73,7 +73,7 @@ function without(endings: ReadonlySet<string>, name: string): string {
 const ROUTER_AUTHORS: ReadonlySet<string> = new Set(['gateway', NAMING_VENDOR])
 
 /** Why a name that nobody serves is not a typing error; undefined if it probably is one. */
-function excuse(name: string, config: NamingConfig): string | undefined {
+function reasonUnserved(name: string, config: NamingConfig): string | undefined {
   const author = name.slice(0, Math.max(0, name.indexOf('/')))
   if (ROUTER_AUTHORS.has(author) || name.includes('@preset/')) return "stands for a choice made for callers; a call of the gateway's own to it fails"
   const off = new Set(config.providers.filter((entry) => !entry.enabled).map(({ slug }) => slug))

@@ -102,7 +102,7 @@ export async function doctor({ keys = false, ...overrides }: DoctorOptions & Ove
     line(`data directory: ${(error as Error).message}`)
     process.exitCode = 1
   })
-  if (config.storage.redisUrl !== undefined) await tellRedis(config.storage.redisUrl.reveal(), config.storage.redisNamespace)
+  if (config.storage.redisUrl !== undefined) await reportRedis(config.storage.redisUrl.reveal(), config.storage.redisNamespace)
   await probeProviders(config, catalog, keys)
 }
 
@@ -167,7 +167,7 @@ function isAddressConfigured({ providers }: Config, slug: string): boolean {
   return entry?.baseUrl !== undefined || variables.some((name) => (process.env[name] ?? '') !== '')
 }
 
-async function tellRedis(url: string, namespace: string): Promise<void> {
+async function reportRedis(url: string, namespace: string): Promise<void> {
   const { fault, text } = await probeRedis(url, namespace, PROBE_MS)
   line(`redis: ${text}`)
   if (fault) process.exitCode = 1

@@ -1,12 +1,12 @@
 import { EventEmitter } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import { catchTheUncaught } from './last-resort.ts'
+import { handleUncaughtErrors } from './last-resort.ts'
 
 function watched() {
   const source = new EventEmitter()
   const said: unknown[] = []
   const stops: unknown[] = []
-  catchTheUncaught({
+  handleUncaughtErrors({
     process: source as unknown as NodeJS.Process,
     logger: { error: (fields, message) => void said.push([fields['error'], message]) },
     stop: (why, code) => void stops.push([why, code]),

@@ -13,7 +13,7 @@ export interface LastResortOptions {
  * one piece of work: it is logged and everything else continues. After an uncaught exception Node guarantees nothing about what was running: calls
  * may finish, new ones are refused, and the supervisor starts the process again.
  */
-export function catchTheUncaught({ logger, stop, process: source = process }: LastResortOptions): void {
+export function handleUncaughtErrors({ logger, stop, process: source = process }: LastResortOptions): void {
   source.on('unhandledRejection', (error) => logger.error({ error }, 'an unhandled rejection, a bug: calls go on'))
   source.on('uncaughtException', (error) => {
     logger.error({ error }, 'an uncaught failure, a bug: shutting down in order')

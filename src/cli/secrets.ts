@@ -11,7 +11,7 @@ import { storeOptions } from './serve.ts'
 
 const NEW_KEY = 'SIGNALBOX_NEW_SECRET_KEY'
 
-const say = (sentence: string): void => void process.stdout.write(`${sentence}\n`)
+const print = (sentence: string): void => void process.stdout.write(`${sentence}\n`)
 
 /**
  * `signalbox secrets rotate`: every stored secret under a new key, all or none. A key in the data directory is replaced there; one from the
@@ -37,10 +37,10 @@ async function rotateInEnvironment(store: Store, current: Buffer, wanted: Secret
   await verifySecretKey(createEncryption({ current }), store.facts)
   const next = wanted ?? generateSecretKey()
   // Shown before the database changes: a key that nobody has seen would lock the secrets up for good.
-  if (wanted === undefined) say(`The new key, shown this once:\n${next.reveal()}`)
+  if (wanted === undefined) print(`The new key, shown this once:\n${next.reveal()}`)
   const { from, to, secrets } = await rotateSecrets(store, current, parseSecretKey(next, NEW_KEY))
-  say(`${secrets} secrets are encrypted with the key ${to} now, instead of ${from}.`)
-  say('Set SIGNALBOX_SECRET_KEY to the new key everywhere, then start the gateways. With the old key they refuse to start.')
+  print(`${secrets} secrets are encrypted with the key ${to} now, instead of ${from}.`)
+  print('Set SIGNALBOX_SECRET_KEY to the new key everywhere, then start the gateways. With the old key they refuse to start.')
 }
 
 async function rotateInFile(store: Store, directory: string, current: Buffer, wanted: Secret | undefined): Promise<void> {
@@ -48,7 +48,9 @@ async function rotateInFile(store: Store, directory: string, current: Buffer, wa
   if (left !== undefined) {
     if (await isInUse(store, left.key)) {
       await left.adopt()
-      return say('An earlier rotation was interrupted; it is finished now, and secret.key is the key in use. Run the command again for another key.')
+      return print(
+        'An earlier rotation was interrupted; it is finished now, and secret.key is the key in use. Run the command again for another key.',
+      )
     }
     await left.discard()
   }
@@ -56,8 +58,8 @@ async function rotateInFile(store: Store, directory: string, current: Buffer, wa
   try {
     const { from, to, secrets } = await rotateSecrets(store, current, staged.key)
     await staged.adopt()
-    say(`${secrets} secrets are encrypted with the key ${to} now, instead of ${from}. The new key is in ${directory}/secret.key.`)
-    say('Start the gateways again. Any that still runs stores no secrets until it is restarted.')
+    print(`${secrets} secrets are encrypted with the key ${to} now, instead of ${from}. The new key is in ${directory}/secret.key.`)
+    print('Start the gateways again. Any that still runs stores no secrets until it is restarted.')
   } catch (error) {
     // Only an outright refusal proves that the database did not take the new key. Otherwise both keys are kept, and the next rotation finds out.
     if (error instanceof GatewayError && error.errorType !== 'provider_overloaded') await staged.discard()

@@ -15,7 +15,7 @@ import { holdYoungGeneration } from '../lib/young-generation.ts'
 import { findConsole } from '../wiring/console-files.ts'
 import { createLogger } from '../telemetry/logger.ts'
 import { banner, keyLines } from './banner.ts'
-import { catchTheUncaught } from './last-resort.ts'
+import { handleUncaughtErrors } from './last-resort.ts'
 import { listenOr } from './listen.ts'
 import type { Overrides } from './overrides.ts'
 import { graceOf, serveWithWorkers } from './serve-workers.ts'
@@ -184,7 +184,7 @@ async function serveAlone({ config, options, logger, own, link, given }: Serving
       },
     )
   }
-  catchTheUncaught({ logger, stop })
+  handleUncaughtErrors({ logger, stop })
   // Whoever has read the printed address may send a stop, so from here on it is heard.
   app.boot.onGenerated((key) => process.stdout.write(`${keyLines([key]).join('\n')}\n`))
   const text = bannerOf(app, url, config)

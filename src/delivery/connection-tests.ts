@@ -7,7 +7,7 @@ import { destinationContext } from './destination-context.ts'
 import { sampleGeneration } from './sample-generation.ts'
 import { sendSample } from './send-sample.ts'
 import { readSettings } from './stored-settings.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { GatewayContext } from './gateway-context.ts'
 import { testConnection, type ConnectionTest } from './test-connection.ts'
 import type { Transport } from './transport.ts'
 
@@ -16,7 +16,7 @@ const LIMIT_MS = 110_000
 
 export interface ConnectionTestsOptions {
   readonly types: ReadonlyMap<string, Destination>
-  readonly surroundings: Surroundings
+  readonly gatewayContext: GatewayContext
   readonly transport: Transport
   readonly clock: Clock
   readonly newId: IdSource
@@ -30,14 +30,14 @@ export interface ConnectionTests {
   sendTest(destination: DestinationRecord): Promise<ConnectionTest>
 }
 
-export function createConnectionTests({ types, surroundings, transport, clock, newId }: ConnectionTestsOptions): ConnectionTests {
+export function createConnectionTests({ types, gatewayContext, transport, clock, newId }: ConnectionTestsOptions): ConnectionTests {
   const typeOf = ({ type: name }: DestinationRecord): Destination => {
     const type = types.get(name)
     if (type === undefined) throw new GatewayError('invalid_request', `There is no destination type ${name}`)
     return type
   }
   const contextOf = (destination: DestinationRecord): DestinationContext =>
-    destinationContext(destination, surroundings, { now: clock.now(), attempt: 0 })
+    destinationContext(destination, gatewayContext, { now: clock.now(), attempt: 0 })
   return {
     async test(destination) {
       const type = typeOf(destination)

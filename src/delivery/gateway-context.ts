@@ -2,10 +2,10 @@ import type { DeliverySettings, DeliveryThreadData } from './thread-protocol.ts'
 import type { DeliveryWorkerOptions } from './worker-options.ts'
 
 /** What destinations may know about the gateway. */
-export type Surroundings = Required<Pick<DeliveryWorkerOptions, 'service' | 'baseUrls' | 'directory'>>
+export type GatewayContext = Required<Pick<DeliveryWorkerOptions, 'service' | 'baseUrls' | 'directory'>>
 
 /** Read at every use, because the operator may change it while the thread runs. */
-export function surroundingsOf(settings: () => DeliverySettings, { version, directory }: DeliveryThreadData): Surroundings {
+export function gatewayContextOf(settings: () => DeliverySettings, { version, directory }: DeliveryThreadData): GatewayContext {
   return {
     service: {
       get name() {

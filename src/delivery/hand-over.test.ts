@@ -4,7 +4,7 @@ import type { Generation } from '../core/generation.ts'
 import { sampleDestination } from '../testing/sample-records.ts'
 import { fullGeneration, minimalGeneration } from '../testing/sample-generations.ts'
 import { replaceMedia } from './media.ts'
-import { createHandOver, toEntry, type HandedOver } from './hand-over.ts'
+import { createHandOver, toEntry, type PackedGeneration } from './hand-over.ts'
 import { createSelector, type Selector } from './select.ts'
 
 const full = fullGeneration()
@@ -16,7 +16,7 @@ const packing = createHandOver({
 
 const selector = (changes: { readonly privacyMode?: boolean; readonly filterRules?: FilterRules } = {}): Selector =>
   createSelector(sampleDestination('d1', { workspaceId: full.generation.workspaceId, ...changes }))
-const enter = (handed: HandedOver, ...selectors: readonly Selector[]) => toEntry(handed, () => selectors)
+const enter = (handed: PackedGeneration, ...selectors: readonly Selector[]) => toEntry(handed, () => selectors)
 
 /** Deeper than any JSON writer's stack. */
 function abyss(): object {

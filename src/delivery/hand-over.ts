@@ -10,7 +10,7 @@ import { errorLine } from '../lib/error-line.ts'
  * One finished generation as it is handed over, as JSON text: it crosses to the other thread for the price of copying bytes, and usually reaches the
  * database unchanged. The keys are short because they are written for each.
  */
-export interface HandedOver {
+export interface PackedGeneration {
   readonly g: string
   /** The content; absent if neither a destination nor the workspace wants it. */
   readonly c?: string
@@ -28,7 +28,7 @@ export interface HandOverOptions {
 }
 
 /** How records wait for the thread that writes them. What cannot be written as JSON is left out; the record itself is not lost. */
-export function createHandOver({ keepsContent, withoutOversize }: HandOverOptions): Packing<HandedOver> {
+export function createHandOver({ keepsContent, withoutOversize }: HandOverOptions): Packing<PackedGeneration> {
   const write = (generation: Generation): string => {
     try {
       return JSON.stringify(generation)
@@ -91,7 +91,7 @@ class Arrived implements FinishedGeneration {
   readonly #text: string
   #content: GenerationContent | undefined
 
-  constructor({ g, c = NOTHING_WRITTEN }: HandedOver) {
+  constructor({ g, c = NOTHING_WRITTEN }: PackedGeneration) {
     this.generation = JSON.parse(g) as Generation
     this.#text = c
   }
@@ -102,7 +102,7 @@ class Arrived implements FinishedGeneration {
 }
 
 /** What the outbox records for it, with the destinations of its workspace that select it. */
-export function toEntry(handed: HandedOver, selectorsOf: (workspaceId: string) => readonly Selector[]): OutboxEntry {
+export function toEntry(handed: PackedGeneration, selectorsOf: (workspaceId: string) => readonly Selector[]): OutboxEntry {
   const { g: record, c: content, k: keep } = handed
   const finished = new Arrived(handed)
   const { generation } = finished

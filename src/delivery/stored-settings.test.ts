@@ -32,7 +32,7 @@ it('stored settings are read by the schema of their type, and reported by name w
 it('a test of a destination whose settings are not valid any more says so', async () => {
   const tests = createConnectionTests({
     types: new Map([['plain', type]]),
-    surroundings: { service: { name: 's', version: '1' }, baseUrls: {}, directory: '/nowhere' },
+    gatewayContext: { service: { name: 's', version: '1' }, baseUrls: {}, directory: '/nowhere' },
     transport: () => Promise.reject(new Error('nothing is sent')),
     clock: systemClock,
     newId: () => 'x',

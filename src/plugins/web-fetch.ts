@@ -45,7 +45,7 @@ export function createWebFetch(pages: WebPages): Plugin<z.infer<typeof settings>
       const urls = question === undefined ? [] : addressesIn(question.text, Math.min(own.max_uses, MAX_PAGES))
       if (question === undefined || urls.length === 0) return undefined
       const refuse = (url: string): string | undefined => domainRefusal(url, own.allowed_domains, own.blocked_domains)
-      const fetched = await Promise.all(urls.map((url) => fetchOrSay(pages, url, refuse, signal)))
+      const fetched = await Promise.all(urls.map((url) => tryFetch(pages, url, refuse, signal)))
       const found = fetched.flatMap(({ page }) => page ?? [])
       report({
         stage: {
@@ -77,7 +77,7 @@ export function addressesIn(text: string, most: number): readonly string[] {
   return [...found]
 }
 
-async function fetchOrSay(pages: WebPages, url: string, refuse: (url: string) => string | undefined, signal: AbortSignal): Promise<Fetched> {
+async function tryFetch(pages: WebPages, url: string, refuse: (url: string) => string | undefined, signal: AbortSignal): Promise<Fetched> {
   try {
     return { url, page: await pages.fetch({ url, refuse, signal }) }
   } catch (error) {

@@ -49,7 +49,7 @@ export function createWeb(search: WebSearch): Plugin<Settings> {
       if (question === undefined) return undefined
       const query = queryFor(question.text, context.settings)
       await context.afford(search.price(engine, query))
-      const found = await searchOrSay(search, engine, query, context.signal)
+      const found = await trySearch(search, engine, query, context.signal)
       tell(engine, found, context)
       return withContext(request, question.index, contextOf(found, context))
     },
@@ -115,7 +115,7 @@ interface Failed {
 }
 
 /** A failed engine does not fail the call: the model is told, and answers without results. */
-async function searchOrSay(search: WebSearch, engine: string, query: SearchQuery, signal: AbortSignal): Promise<SearchResult | Failed> {
+async function trySearch(search: WebSearch, engine: string, query: SearchQuery, signal: AbortSignal): Promise<SearchResult | Failed> {
   try {
     return await search.search(engine, query, signal)
   } catch (error) {

@@ -79,7 +79,7 @@ export function nothingLeft(requested: string, selections: readonly Selection[],
 
 /** 404 for unknown names, with names that may have been meant, and with how to switch on their providers. */
 export function unknownModel(names: readonly string[], catalog: Catalog): GatewayError {
-  const known = meantBy(names[0] ?? '', catalog)
+  const known = similarNames(names[0] ?? '', catalog)
   const off = [...new Set(names.slice(0, LISTED).flatMap((name) => catalog.off?.(authorOf(name)) ?? []))]
   const list = names.slice(0, 3).map((name) => JSON.stringify(name.slice(0, 120)))
   const hints = [...(known.length > 0 ? [`Did you mean ${known.join(', ')}?`] : []), ...off]
@@ -99,7 +99,7 @@ const SHOWN = 3
 const MAX_COMPARED = 64
 
 /** Names that contain what was asked for; otherwise the one that differs in a few letters. */
-function meantBy(asked: string, catalog: Catalog): readonly string[] {
+function similarNames(asked: string, catalog: Catalog): readonly string[] {
   const wanted = asked.toLowerCase().replace(/^~/, '')
   const author = wanted.slice(0, wanted.indexOf('/') + 1)
   const tail = wanted.slice(author.length).split(':')[0] ?? ''

@@ -51,12 +51,12 @@ export function select(context: RankContext, group: Group, slack: Slack): Select
   }
   const ranked = rankGroup(context, group, usable, count)
   const topOnly = !demand.allowFallbacks && demand.order === undefined
-  const tried = topOnly && ranked.length > 1 ? [theOne(ranked, context)] : ranked
+  const tried = topOnly && ranked.length > 1 ? [onlyCandidate(ranked, context)] : ranked
   return { group, ranked: tried, missing: count > 0 ? missing : Infinity, flexOnly, topOnly, slack }
 }
 
 /** The only endpoint that may be tried: the one that served the previous turn of the same answer, or else the first. */
-function theOne(ranked: readonly Ranked[], { served }: RankContext): Ranked {
+function onlyCandidate(ranked: readonly Ranked[], { served }: RankContext): Ranked {
   const known = served === undefined ? undefined : ranked.find(({ group, index }) => group.columns.endpoints[index]!.id === served)
   return known ?? ranked[0]!
 }

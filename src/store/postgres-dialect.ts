@@ -35,12 +35,12 @@ const QUICK_MS = 900
  */
 const QUICKLY = `set local statement_timeout = ${QUICK_MS - 100}; `
 /** Appended to each of them: after a failover, reads over an old connection still succeed, and this tells that its server is no longer the primary. */
-const STILL_FIRST = '; show transaction_read_only'
+const SHOW_READ_ONLY = '; show transaction_read_only'
 /** Takes the server no time. Without an answer the connection is dead, and the transaction starts over another one. */
 const BEGIN = 'begin'
 const BEGIN_MS = 2_000
 /** The isolation level we rely on, whatever the default of the database or role: under a stricter one, one of two concurrent transactions would often fail. */
-const BEGIN_AS_MEANT = 'begin isolation level read committed'
+const BEGIN_READ_COMMITTED = 'begin isolation level read committed'
 /** protocol_violation, feature_not_supported: what poolers say to a connection that asks for settings of its own. */
 const NO_SETTINGS = new Set(['08P01', '0A000'])
 
@@ -49,7 +49,7 @@ const NO_ROOM = '53300'
 /** The same from poolers, under the codes above. */
 const NO_ROOM_AT_POOLER = /no more connections allowed/
 /** How long a pool manages with its existing connections before it asks for more again. */
-const MAKE_DO_MS = 5_000
+const NO_ROOM_PAUSE_MS = 5_000
 
 /** PostgreSQL for kysely, over a pool with a limit on everything. */
 export function postgresDialect(options: PostgresDialectOptions): Dialect {
@@ -77,20 +77,20 @@ function createPool(driver: typeof pg, { url, maxConnections, connectLimitMs, st
   pool.on('error', () => undefined)
   pool.on('connect', (client) => client.on('error', () => undefined))
   const trust = createTrust()
-  const begin = [BEGIN_AS_MEANT, ...Object.entries(limits).map(([name, ms]) => `set local ${name} = ${ms}`)].join('; ')
+  const begin = [BEGIN_READ_COMMITTED, ...Object.entries(limits).map(([name, ms]) => `set local ${name} = ${ms}`)].join('; ')
   let takesSettings = true
-  const makeDo = shareWhatIsThere(pool, maxConnections)
+  const shareOpen = shareOpenConnections(pool, maxConnections)
   const connect = async (): Promise<PostgresPoolClient> => {
     const until = performance.now() + connectLimitMs
     for (;;) {
       const asked = takesSettings
       try {
         const client = await pool.connect()
-        if (trust.holds(client)) return guardClient(driver, client, trust, takesSettings ? BEGIN_AS_MEANT : begin)
+        if (trust.holds(client)) return guardClient(driver, client, trust, takesSettings ? BEGIN_READ_COMMITTED : begin)
         client.release(true)
       } catch (error) {
         const code = error instanceof driver.DatabaseError ? error.code : undefined
-        if (isWithoutRoom(error, code) && performance.now() < until && makeDo()) continue
+        if (isWithoutRoom(error, code) && performance.now() < until && shareOpen()) continue
         if (!asked || !NO_SETTINGS.has(code ?? '') || isWithoutRoom(error, code)) throw error
         // A pooler shares its connections, so settings of one would affect others. Each transaction sets what it needs.
         takesSettings = false
@@ -108,7 +108,7 @@ const isWithoutRoom = (error: unknown, code: string | undefined): boolean =>
  * For a server without room for another connection: the existing ones are shared, and waiting users get them in turn. Returns a function that starts
  * this for a while; it returns whether there are any connections.
  */
-function shareWhatIsThere(pool: pg.Pool, maxConnections: number): () => boolean {
+function shareOpenConnections(pool: pg.Pool, maxConnections: number): () => boolean {
   let open = 0
   let widening: NodeJS.Timeout | undefined
   pool.on('connect', () => open++)
@@ -119,7 +119,7 @@ function shareWhatIsThere(pool: pg.Pool, maxConnections: number): () => boolean 
     widening ??= setTimeout(() => {
       widening = undefined
       pool.options.max = maxConnections
-    }, MAKE_DO_MS).unref()
+    }, NO_ROOM_PAUSE_MS).unref()
     return true
   }
 }
@@ -169,7 +169,7 @@ function guardClient(driver: typeof pg, client: pg.PoolClient, trust: Trust, beg
   const query = async (text: string, values: unknown[]): Promise<unknown> => {
     const isQuick = text.startsWith(QUICK)
     const shortMs = isQuick ? QUICK_MS : text === BEGIN ? BEGIN_MS : undefined
-    const sent = isQuick ? QUICKLY + text + STILL_FIRST : text === BEGIN ? begin : text
+    const sent = isQuick ? QUICKLY + text + SHOW_READ_ONLY : text === BEGIN ? begin : text
     const askedAt = performance.now()
     try {
       const answer: unknown = await client.query({ text: sent, values, ...(shortMs === undefined ? {} : { query_timeout: shortMs }) })

@@ -128,7 +128,7 @@ export function createMetrics(): Metrics {
   const tokens = new Tally()
   const cost = new Tally()
   const attempts = new Tally()
-  const toldAgain = new Tally()
+  const cacheHits = new Tally()
   const passedOver = new Tally()
   const limited = new Tally()
   // From 0 on: an alert subtracts them from the calls that failed, and nothing subtracted from something is nothing to Prometheus.
@@ -149,7 +149,7 @@ export function createMetrics(): Metrics {
     'status',
     'error_type',
   ])
-  toldAgain.register(
+  cacheHits.register(
     registers,
     'gateway_answers_told_again_total',
     'Calls answered from the answer cache, by the model and provider of the original answer.',
@@ -211,7 +211,7 @@ export function createMetrics(): Metrics {
       if (usage.inputTokens > 0) tokens.add(`${served}${SEPARATOR}input`, usage.inputTokens, `${any}${SEPARATOR}input`)
       if (usage.outputTokens > 0) tokens.add(`${served}${SEPARATOR}output`, usage.outputTokens, `${any}${SEPARATOR}output`)
       if (generation.cost.total > 0) cost.add(served, generation.cost.total, any)
-      if (generation.cacheSourceId !== undefined) toldAgain.add(served, 1, any)
+      if (generation.cacheSourceId !== undefined) cacheHits.add(served, 1, any)
       for (const attempt of generation.attempts)
         attempts.add(`${attempt.provider}${SEPARATOR}${attempt.status}${SEPARATOR}${attempt.errorType ?? ''}`, 1)
     },

@@ -7,7 +7,7 @@ import type { Config } from '../core/config.ts'
 import type { Generation } from '../core/generation.ts'
 import type { DestinationRecord, DestinationStore, Outbox, StoredDestination } from '../core/outbox.ts'
 import type { Packing } from '../core/store.ts'
-import { createHandOver, type HandedOver } from '../delivery/hand-over.ts'
+import { createHandOver, type PackedGeneration } from '../delivery/hand-over.ts'
 import { createThreadHost, type Thread } from '../delivery/thread-host.ts'
 import type { DeliverySettings, DeliveryThreadData } from '../delivery/thread-protocol.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -46,9 +46,9 @@ export interface DeliveryHost {
    * Hands a batch of finished generations to the thread, which records them and selects their destinations. Resolves when they are durable. `behind`:
    * how many more wait.
    */
-  insertMany(batch: readonly HandedOver[], behind?: number): Promise<void>
+  insertMany(batch: readonly PackedGeneration[], behind?: number): Promise<void>
   /** The form in which records wait for `insertMany`. */
-  readonly packing: Packing<HandedOver>
+  readonly packing: Packing<PackedGeneration>
   /** Whether the content of this call is wanted: by a destination of its workspace, or by the workspace itself. */
   readonly wantsContent: (generation: Generation) => boolean
   /** Writes run in the thread, which keeps a copy of the destinations and owns their queues: a long queue does not hold up the gateway. */

@@ -5,41 +5,41 @@ import type { Logger } from '../lib/logger.ts'
 /** The same complaint is logged at most once in this time. */
 const REPEAT_MS = 60_000
 
-type Complain = (key: string, fields: { readonly [field: string]: unknown }, message: string) => void
+type LogOnce = (key: string, fields: { readonly [field: string]: unknown }, message: string) => void
 
 /** Logs deliveries for the operator. Never what a platform answered, which may quote prompts: that is shown to the destination's owner, in its status. */
 export function createDeliveryLog(logger: Logger, clock: Clock): (event: DeliveryEvent) => void {
-  const complain = createComplaints(logger, clock)
+  const logOnce = createLogOnce(logger, clock)
   return (event) => {
     const destination = event.destinationId
     switch (event.kind) {
       case 'batch':
-        return tellOfBatch(event, complain)
+        return logBatch(event, logOnce)
       case 'trimmed':
-        return complain(`${destination} trimmed`, { destination, bodies: event.bodies, deliveries: event.deliveries }, 'a queue was full')
+        return logOnce(`${destination} trimmed`, { destination, bodies: event.bodies, deliveries: event.deliveries }, 'a queue was full')
       case 'expired':
-        return complain(
+        return logOnce(
           `${destination} expired`,
           { destination, type: event.type, dead: event.deliveries },
           'deliveries waited too long and were given up',
         )
       case 'problem':
-        return complain(`${destination} ${event.message}`, { destination, error: event.message }, 'delivery')
+        return logOnce(`${destination} ${event.message}`, { destination, error: event.message }, 'delivery')
       default:
         return event satisfies never
     }
   }
 }
 
-function tellOfBatch(event: Extract<DeliveryEvent, { readonly kind: 'batch' }>, complain: Complain): void {
+function logBatch(event: Extract<DeliveryEvent, { readonly kind: 'batch' }>, logOnce: LogOnce): void {
   const { destinationId: destination, type, status, verdict, message, counts } = event
   // A refusal is an answer: nothing failed and nothing waits, so the loss would go unnoticed if it were not logged.
-  if (counts.dead > 0) complain(`${destination} dead`, { destination, type, status, dead: counts.dead }, 'deliveries were given up')
+  if (counts.dead > 0) logOnce(`${destination} dead`, { destination, type, status, dead: counts.dead }, 'deliveries were given up')
   if (verdict === 'ok' || verdict === 'aborted') return
-  complain(`${destination} ${verdict}`, { destination, type, status, verdict, ...(status > 0 ? {} : { error: message }) }, 'delivery failed')
+  logOnce(`${destination} ${verdict}`, { destination, type, status, verdict, ...(status > 0 ? {} : { error: message }) }, 'delivery failed')
 }
 
-function createComplaints(logger: Logger, clock: Clock): Complain {
+function createLogOnce(logger: Logger, clock: Clock): LogOnce {
   const last = new Map<string, number>()
   return (key, fields, message) => {
     const now = clock.monotonic()

@@ -7,9 +7,9 @@ import type { DestinationPatch, DestinationRecord, DurableOutbox, GivenUp, Store
 import type { Store } from '../core/store.ts'
 import { createConnectionTests, type ConnectionTests } from '../delivery/connection-tests.ts'
 import { releaseGone } from '../delivery/gone-leases.ts'
-import { needsContent, selectorsByWorkspace, toEntry, type HandedOver } from '../delivery/hand-over.ts'
+import { needsContent, selectorsByWorkspace, toEntry, type PackedGeneration } from '../delivery/hand-over.ts'
 import type { Selector } from '../delivery/select.ts'
-import { surroundingsOf, type Surroundings } from '../delivery/surroundings.ts'
+import { gatewayContextOf, type GatewayContext } from '../delivery/gateway-context.ts'
 import {
   answerCall,
   type DeliverySettings,
@@ -58,7 +58,7 @@ class DeliveryThread {
   readonly #retention: RetentionJob
   #settings: DeliverySettings
   #client: DestinationClient
-  readonly #surroundings: Surroundings
+  readonly #gatewayContext: GatewayContext
   #selectors: ReadonlyMap<string, readonly Selector[]> = new Map()
   #timers: readonly NodeJS.Timeout[] = []
   /** How many records wait in the gateway's memory. */
@@ -71,12 +71,12 @@ class DeliveryThread {
     this.#store = store
     this.#outbox = store.outbox(encryption, (message) => this.#tell({ kind: 'problem', message }))
     this.#settings = data.settings
-    this.#surroundings = surroundingsOf(() => this.#settings, data)
+    this.#gatewayContext = gatewayContextOf(() => this.#settings, data)
     this.#client = clientOf(data.settings, data)
     this.#transport = (request, timeoutMs, signal) => this.#client.transport(request, timeoutMs, signal)
     this.#tests = createConnectionTests({
       types: DESTINATIONS,
-      surroundings: this.#surroundings,
+      gatewayContext: this.#gatewayContext,
       transport: this.#transport,
       clock: systemClock,
       newId: randomId,
@@ -114,7 +114,7 @@ class DeliveryThread {
   }
 
   #createEngine(): DeliveryWorker {
-    const surroundings = this.#surroundings
+    const gatewayContext = this.#gatewayContext
     return createDeliveryWorker({
       outbox: this.#outbox,
       types: DESTINATIONS,
@@ -123,11 +123,11 @@ class DeliveryThread {
       clock: this.#store.clock,
       random: Math.random,
       owner: this.#data.owner,
-      service: surroundings.service,
+      service: gatewayContext.service,
       get baseUrls() {
-        return surroundings.baseUrls
+        return gatewayContext.baseUrls
       },
-      directory: surroundings.directory,
+      directory: gatewayContext.directory,
       onEvent: (event) => this.#tell(event),
       // What is in the outbox is safe and can wait; what is in memory is not.
       putOff: () => this.#behind > MAX_BEHIND,
@@ -151,7 +151,7 @@ class DeliveryThread {
     const store = this.#store.destinations
     const outbox = this.#outbox
     return {
-      record: (batch: readonly HandedOver[], behind: number) => this.#record(batch, behind),
+      record: (batch: readonly PackedGeneration[], behind: number) => this.#record(batch, behind),
       insertDestination: async (destination: StoredDestination, maxPerType: number) => this.#changed(await store.insert(destination, maxPerType)),
       updateDestination: async (id: string, workspaceId: string, patch: DestinationPatch, revision: number) =>
         this.#changed(await store.update(id, workspaceId, patch, revision)),
@@ -186,7 +186,7 @@ class DeliveryThread {
     this.#engine.wake()
   }
 
-  async #record(batch: readonly HandedOver[], behind: number): Promise<void> {
+  async #record(batch: readonly PackedGeneration[], behind: number): Promise<void> {
     this.#behind = behind
     // A record stored before the destinations are known would never reach them.
     if (!this.#snapshot.loaded) await this.#snapshot.refresh()

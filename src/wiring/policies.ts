@@ -1,4 +1,4 @@
-import { namesOfNobody } from '../accounts/configured-names.ts'
+import { unknownNames } from '../accounts/configured-names.ts'
 import { createGuardrailSnapshot, type GuardrailSnapshot } from '../accounts/guardrail-snapshot.ts'
 import { createKnownGuardrails, createKnownPresets } from '../accounts/last-known-good.ts'
 import { createPresetSnapshot, type PresetSnapshot } from '../accounts/preset-snapshot.ts'
@@ -12,7 +12,7 @@ export interface Policies {
   readonly presets: PresetSnapshot
   readonly guardrails: GuardrailSnapshot
   /** Warns of workspaces and keys that guardrails of the configuration name and that do not exist. Never throws. */
-  tellOfNobody(): Promise<void>
+  checkGuardrailNames(): Promise<void>
   close(): Promise<void>
 }
 
@@ -34,12 +34,12 @@ export async function openPolicies({ store, encryption, accounts, directory }: B
   })
   const start = { databaseIsAway: !accounts.answers() }
   await Promise.all([presets.start(start).catch(() => undefined), guardrails.start(start).catch(() => undefined)])
-  const tellOfNobody = (): Promise<void> => warnOfNobody(store, config(), logger)
-  await tellOfNobody()
+  const checkGuardrailNames = (): Promise<void> => warnOfUnknownNames(store, config(), logger)
+  await checkGuardrailNames()
   return {
     presets,
     guardrails,
-    tellOfNobody,
+    checkGuardrailNames,
     close: async () => {
       await presets.close()
       await guardrails.close()
@@ -48,11 +48,11 @@ export async function openPolicies({ store, encryption, accounts, directory }: B
 }
 
 /** Not repeated if the database is away: the warning is only a help. */
-async function warnOfNobody(store: Boot['store'], { guardrails: { rules } }: Config, logger: Logger): Promise<void> {
+async function warnOfUnknownNames(store: Boot['store'], { guardrails: { rules } }: Config, logger: Logger): Promise<void> {
   if (!rules.some(({ workspaces, keys }) => workspaces !== undefined || keys !== undefined)) return
   try {
-    for (const nobody of namesOfNobody(rules, await store.workspaces.list(), await store.keys.list()))
-      logger.warn(nobody, `a guardrail of the configuration names a ${nobody.kind} that does not exist`)
+    for (const unknown of unknownNames(rules, await store.workspaces.list(), await store.keys.list()))
+      logger.warn(unknown, `a guardrail of the configuration names a ${unknown.kind} that does not exist`)
   } catch {
     // Other reads report what is wrong with the database.
   }

@@ -84,7 +84,7 @@ export function openServing(options: ServingOptions): Serving {
       configurationRefused: configurationRefused(),
     })
   }
-  tellFigures(metrics, { inFlight, admission, readiness, delayMs: () => delayMs, role: config().server.role })
+  registerFigures(metrics, { inFlight, admission, readiness, delayMs: () => delayMs, role: config().server.role })
   return {
     admission,
     accepting: () => accepting,
@@ -99,13 +99,13 @@ export function openServing(options: ServingOptions): Serving {
   }
 }
 
-interface Told extends Pick<Serving, 'admission' | 'readiness'> {
+interface ServingFigures extends Pick<Serving, 'admission' | 'readiness'> {
   readonly inFlight: CallsUnderWay
   readonly delayMs: () => number
   readonly role: Role
 }
 
-function tellFigures(metrics: ServingOptions['metrics'], { inFlight, admission, readiness, delayMs, role }: Told): void {
+function registerFigures(metrics: ServingOptions['metrics'], { inFlight, admission, readiness, delayMs, role }: ServingFigures): void {
   metrics.gauges('gateway_build_info', '1, with the version that runs.', 'version', () => ({ [VERSION]: 1 }))
   metrics.gauges('gateway_role', '1, with the role of the process.', 'role', () => ({ [role]: 1 }))
   metrics.gauge('gateway_calls_in_flight', 'Calls being served.', () => inFlight.size)

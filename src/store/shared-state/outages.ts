@@ -1,11 +1,11 @@
 /** Faults of Redis, by who has noticed them. The listener is called when the first begins and when the last is over. */
-export interface Troubles {
+export interface Outages {
   /** `undefined`: it works (again) for this user. */
   tell(who: string, error: Error | undefined): void
   readonly any: boolean
 }
 
-export function createTroubles(onTrouble: (error: Error | undefined) => void = () => undefined): Troubles {
+export function createOutages(onTrouble: (error: Error | undefined) => void = () => undefined): Outages {
   const open = new Set<string>()
   return {
     tell(who, error) {

@@ -18,7 +18,7 @@ const channelOf = ({ options }: Redis, namespace: string, what: string): string 
 export function createRedisPins(redis: Redis, subscriber: Redis, namespace = 'signalbox', onRefused: OnRefused = () => undefined): SharedPins {
   const nameOf = (key: string): string => `{${namespace}}:pin:${key}`
   const channel = channelOf(redis, namespace, 'pins')
-  const tell = createTeller(redis, channel, onRefused)
+  const tell = createPublisher(redis, channel, onRefused)
   const self = randomId(12)
   return {
     async get(key, signal) {
@@ -61,7 +61,7 @@ const ifRefused =
     void (error instanceof Error && error.name === 'ReplyError' && onRefused(error))
 
 /** Listeners publish an empty message first, so that missing rights show at once and not with the first cooldown weeks later. */
-function createTeller(redis: Redis, channel: string, onRefused: OnRefused): (message: object) => void {
+function createPublisher(redis: Redis, channel: string, onRefused: OnRefused): (message: object) => void {
   return (message) => {
     if (redis.status === 'ready') redis.publish(channel, JSON.stringify(message)).catch(ifRefused(onRefused))
   }
@@ -103,7 +103,7 @@ export function createRedisCooldowns(
   onRefused: OnRefused = () => undefined,
 ): SharedCooldowns {
   const channel = channelOf(redis, namespace, 'cooldowns')
-  const tell = createTeller(redis, channel, onRefused)
+  const tell = createPublisher(redis, channel, onRefused)
   const self = randomId(12)
   return {
     announce({ endpointId, until }) {

@@ -9,7 +9,7 @@ import { createPause } from './pause.ts'
 import { createScript } from './redis-client.ts'
 import { RESERVE, SETTLE } from './scripts.ts'
 import { createSeeds, type Seed, type SeedOptions } from './spent-seeds.ts'
-import { createTroubles } from './troubles.ts'
+import { createOutages } from './outages.ts'
 import { createUnsentSettlements, type UnsentOptions } from './unsent-settlements.ts'
 
 export interface RedisCounterOptions extends SeedOptions {
@@ -50,12 +50,12 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
   const comparisons = createComparisons(seedOf, clock)
   const openCalls = new Map<string, BeatingCall>()
   const settling = new Set<Promise<void>>()
-  const troubles = createTroubles(options.onTrouble)
+  const outages = createOutages(options.onTrouble)
   const keysOf = keysIn(namespace)
   const send = createSender(redis, keysOf)
   const pause = createPause({
     clock,
-    onTrouble: (error) => troubles.tell('calls', error),
+    onTrouble: (error) => outages.tell('calls', error),
     ask: async () => reachable() && Array.isArray(await send(nothingAt(clock.now()), true)),
   })
   const unsent = createUnsentSettlements({
@@ -70,7 +70,7 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
     namespace,
     leaseMs,
     openCalls,
-    onRefused: (error) => troubles.tell('heartbeat', error),
+    onRefused: (error) => outages.tell('heartbeat', error),
     onReady: () => {
       comparisons.clear()
       unsent.spendNothing()
@@ -111,13 +111,13 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
   }
 
   return {
-    answers: () => reachable() && !troubles.any,
+    answers: () => reachable() && !outages.any,
     async reserve(reservation) {
       const subjects = reservation.charges.map(({ subject }) => subject)
       const before = openCalls.get(reservation.id)?.aloneAmong
       if (reachable() && before === undefined) {
         try {
-          const verdict = await insistently(() => remote(reservation), reachable)
+          const verdict = await retriedOnce(() => remote(reservation), reachable)
           pause.succeeded()
           alone.end()
           if (verdict.ok) openCalls.set(reservation.id, { subjects, aloneAmong: undefined })
@@ -147,7 +147,7 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
 }
 
 /** In a busy process a command may time out although its answer has arrived; reserving the same again is harmless. */
-async function insistently<T>(attempt: () => Promise<T>, reachable: () => boolean): Promise<T> {
+async function retriedOnce<T>(attempt: () => Promise<T>, reachable: () => boolean): Promise<T> {
   try {
     return await attempt()
   } catch (error) {
