@@ -91,7 +91,7 @@ function KeyForm({ about, problem: before, onSignedIn, onDiscard }: KeyFormProps
       const { data } = await api('GET /api/v1/key')
       onSignedIn(key.trim(), remember, data.workspace_id)
     } catch (error) {
-      setProblem(sayWhy(error))
+      setProblem(reasonOf(error))
     } finally {
       setTrying(false)
     }
@@ -132,7 +132,7 @@ function KeyForm({ about, problem: before, onSignedIn, onDiscard }: KeyFormProps
   )
 }
 
-function sayWhy(error: unknown): string {
+function reasonOf(error: unknown): string {
   if (!(error instanceof ApiError)) return 'That did not work.'
   if (error.status === 401) return 'The gateway does not know this key.'
   if (error.status === 403) return 'This is an inference key. The console needs a management key.'

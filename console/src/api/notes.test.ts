@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { forgetNotes, leaveNotes, takeNotes } from './notes.ts'
+import { forgetNotes, storeNotes, consumeNotes } from './notes.ts'
 
 function tab(room: number) {
   const kept = new Map<string, string>()
@@ -15,19 +15,19 @@ function tab(room: number) {
 
 it('stored notes are read once, and not at all after forgetNotes', () => {
   const store = tab(1_000)
-  expect(leaveNotes(store, { text: 'half a sent' })).toBe(true)
-  expect(takeNotes(store)).toEqual({ text: 'half a sent' })
-  expect(takeNotes(store)).toEqual({})
-  leaveNotes(store, { text: 'half a sent' })
+  expect(storeNotes(store, { text: 'half a sent' })).toBe(true)
+  expect(consumeNotes(store)).toEqual({ text: 'half a sent' })
+  expect(consumeNotes(store)).toEqual({})
+  storeNotes(store, { text: 'half a sent' })
   forgetNotes(store)
-  expect(takeNotes(store)).toEqual({})
+  expect(consumeNotes(store)).toEqual({})
 })
 
 it('storing notes reports a lack of room, and invalid notes count as none', () => {
   const store = tab(30)
-  expect(leaveNotes(store, { text: 'x'.repeat(100) })).toBe(false)
+  expect(storeNotes(store, { text: 'x'.repeat(100) })).toBe(false)
   for (const text of ['{', 'null', '7']) {
     store.setItem('signalbox.notes', text)
-    expect(takeNotes(store)).toEqual({})
+    expect(consumeNotes(store)).toEqual({})
   }
 })

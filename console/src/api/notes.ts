@@ -6,7 +6,7 @@ const NAME = 'signalbox.notes'
 export type Notes = { readonly [name: string]: unknown }
 
 /** Removes and returns the notes: they are for the next page load only. */
-export function takeNotes(tab: TabStore): Notes {
+export function consumeNotes(tab: TabStore): Notes {
   const text = tab.getItem(NAME)
   tab.removeItem(NAME)
   try {
@@ -18,7 +18,7 @@ export function takeNotes(tab: TabStore): Notes {
 }
 
 /** False if there is no room: browsers give a tab a few megabytes. */
-export function leaveNotes(tab: TabStore, notes: Notes): boolean {
+export function storeNotes(tab: TabStore, notes: Notes): boolean {
   try {
     tab.setItem(NAME, JSON.stringify(notes))
     return true

@@ -9,8 +9,8 @@ export interface CopyableProps {
 
 type Outcome = 'copied' | 'selected'
 
-const SAID: { readonly [O in Outcome]: string } = { copied: 'Copied', selected: 'Press Ctrl+C' }
-const SAID_FOR_MS = 2_000
+const LABELS: { readonly [O in Outcome]: string } = { copied: 'Copied', selected: 'Press Ctrl+C' }
+const LABEL_MS = 2_000
 
 /** A text that is needed elsewhere: a key shown once, an id, a command. */
 export function Copyable({ value, label }: CopyableProps): ReactNode {
@@ -18,7 +18,7 @@ export function Copyable({ value, label }: CopyableProps): ReactNode {
   const [outcome, setOutcome] = useState<Outcome>()
   useEffect(() => {
     if (outcome === undefined) return
-    const timer = setTimeout(() => setOutcome(undefined), SAID_FOR_MS)
+    const timer = setTimeout(() => setOutcome(undefined), LABEL_MS)
     return () => clearTimeout(timer)
   }, [outcome])
   const copy = async (): Promise<void> => {
@@ -35,7 +35,7 @@ export function Copyable({ value, label }: CopyableProps): ReactNode {
         {value}
       </Code>
       <Button size="xs" variant="default" onClick={() => void copy()} aria-label={`Copy ${label}`}>
-        {outcome === undefined ? 'Copy' : SAID[outcome]}
+        {outcome === undefined ? 'Copy' : LABELS[outcome]}
       </Button>
     </Group>
   )

@@ -1,7 +1,7 @@
 import { Skeleton, Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Problem } from './problem.tsx'
-import { useTold } from './use-told.ts'
+import { useStableError } from './use-stable-error.ts'
 
 export interface LoadedProps<T> {
   /** The result of `useRead` or `usePages`. */
@@ -17,7 +17,7 @@ export interface LoadedProps<T> {
 
 /** Shows the answer of a route, a skeleton before it arrives, and the error if it failed. Earlier data stays readable next to an error. */
 export function Loaded<T>({ of: { data, error, refetch, isPlaceholderData = false }, children }: LoadedProps<T>): ReactNode {
-  const told = useTold(error, data !== undefined)
+  const told = useStableError(error, data !== undefined)
   if (data === undefined && told === null) {
     return (
       <Stack component="output" gap="xs" aria-label="Loading" aria-busy>

@@ -52,7 +52,7 @@ export function useGuard(opened: boolean, onClose: () => void): Guard {
     if (isDone.current && unsaved.size === 0) onClose()
     isDone.current = false
   })
-  useWaysOut(opened, unsaved, forms)
+  useNavigationGuards(opened, unsaved, forms)
   useEscapeFromNowhere(opened, forms, onClose)
   const stay = (): void => setGoing(undefined)
   const leave = (): void => {
@@ -80,7 +80,7 @@ export function useGuard(opened: boolean, onClose: () => void): Guard {
 }
 
 /** Ways out that bypass the panel. */
-function useWaysOut(opened: boolean, unsaved: ReadonlySet<string>, { ask }: Forms): void {
+function useNavigationGuards(opened: boolean, unsaved: ReadonlySet<string>, { ask }: Forms): void {
   const address = useRef('')
   useEffect(() => {
     address.current = location.href

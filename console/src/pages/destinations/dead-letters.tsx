@@ -7,7 +7,7 @@ import { Confirm } from '../../ui/confirm.tsx'
 import { DataTable, type Column } from '../../ui/data-table.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Problem } from '../../ui/problem.tsx'
-import { letterAim } from './letter-aim.ts'
+import { selectLetters } from './letter-selection.ts'
 import { STATUS_EVERY_MS } from './list.tsx'
 
 const LETTERS = 'GET /api/v1/observability/destinations/{id}/dead-letters'
@@ -22,7 +22,7 @@ export function DeadLetters({ id }: { readonly id: string }): ReactNode {
   const replay = useChange('POST /api/v1/observability/destinations/{id}/dead-letters/replay', [LETTERS, STATUS])
   const purge = useChange('POST /api/v1/observability/destinations/{id}/dead-letters/purge', [LETTERS, STATUS])
   const listed = (letters.data?.data ?? []).map((letter) => letter.id)
-  const { chosen, body, said } = letterAim(wanted, listed)
+  const { chosen, body, label } = selectLetters(wanted, listed)
   const carriedOut = (): void => setWanted(new Set())
   const turn = (to: number): void => {
     setPage(to)
@@ -56,11 +56,11 @@ export function DeadLetters({ id }: { readonly id: string }): ReactNode {
                   disabled={body === undefined}
                   onClick={() => body !== undefined && replay.mutate({ params: { id }, body }, { onSuccess: carriedOut })}
                 >
-                  Replay {said}
+                  Replay {label}
                 </Button>
                 <Confirm
-                  label={`Delete ${said}`}
-                  title={`Delete ${said} dead letters?`}
+                  label={`Delete ${label}`}
+                  title={`Delete ${label} dead letters?`}
                   onConfirm={async () => {
                     if (body === undefined) throw new Error('The selected dead letters no longer exist.')
                     await purge.mutateAsync({ params: { id }, body })

@@ -27,7 +27,7 @@ export function Content({ id }: { readonly id: string }): ReactNode {
           {input.messages.map((message, index) => (
             // Messages have no ids, and their order does not change.
             <Code key={index} block className={classes['text']}>
-              {sayOf(message)}
+              {describe(message)}
             </Code>
           ))}
           {output.reasoning !== null && (
@@ -55,7 +55,7 @@ export function Content({ id }: { readonly id: string }): ReactNode {
   )
 }
 
-function sayOf(message: unknown): string {
+function describe(message: unknown): string {
   if (typeof message !== 'object' || message === null) return String(message)
   const { role, content } = message as { readonly role?: unknown; readonly content?: unknown }
   if (typeof role === 'string' && typeof content === 'string') return `${role}: ${content}`

@@ -15,7 +15,7 @@ export function Timeline({ of }: { readonly of: GenerationDetail }): ReactNode {
         <li key={`${stretch.kind} ${stretch.label} ${stretch.startMs}`}>
           <Text size="xs" className={classes['label']}>
             <span>{stretch.label}</span>
-            <span>{sayOf(stretch)}</span>
+            <span>{describe(stretch)}</span>
           </Text>
           <Tooltip label={`after ${duration(stretch.startMs)}`}>
             <div className={classes['line']}>
@@ -35,5 +35,5 @@ export function Timeline({ of }: { readonly of: GenerationDetail }): ReactNode {
 
 const share = (value: number): string => `${(value * 100).toFixed(2)}%`
 
-const sayOf = ({ isFailed, durationMs }: Stretch): string =>
+const describe = ({ isFailed, durationMs }: Stretch): string =>
   [isFailed ? 'failed' : '', durationMs === null ? '' : duration(durationMs)].filter((part) => part !== '').join(', ')

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import type { ApiError } from '../../api/client.ts'
 import { useApi } from '../../api/hooks.ts'
 import type { GenerationSummary } from '../../api/schema.ts'
-import { useTold } from '../../ui/use-told.ts'
+import { useStableError } from '../../ui/use-stable-error.ts'
 import { queryOf, type Filters } from './filters.ts'
 
 const LIVE_MS = 3_000
@@ -58,7 +58,7 @@ export function useGenerations(filters: Filters, isLive: boolean): Generations {
     refetchInterval: ({ state }) => (isLive && !isAsked ? LIVE_MS * (state.data?.pages.length ?? 1) : false),
   })
   const { data, error, hasNextPage, isFetching, isFetchingNextPage, fetchNextPage, refetch, isPlaceholderData } = query
-  const told = useTold(error as ApiError | null, data !== undefined)
+  const told = useStableError(error as ApiError | null, data !== undefined)
   const pages = data?.pages ?? []
   const rows = pages.flatMap((page) => page.data)
   const goal = isAsked ? wanted : { rows: ENOUGH, pages: AT_A_TIME }

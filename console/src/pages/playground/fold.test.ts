@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { fold, type Happening } from './fold.ts'
+import { fold, type RunEvent } from './fold.ts'
 import { startRun, timingOf, type Item, type Run } from './run.ts'
 
-const event = (type: string, members: object = {}): Happening => ({ type: 'event', event: { type, ...members } })
+const event = (type: string, members: object = {}): RunEvent => ({ type: 'event', event: { type, ...members } })
 /** The run after all events, ten milliseconds apart, the first at 10. */
-const after = (...happenings: readonly Happening[]): Run => happenings.reduce((run, happening, n) => fold(run, happening, (n + 1) * 10), startRun(0))
+const after = (...happenings: readonly RunEvent[]): Run => happenings.reduce((run, happening, n) => fold(run, happening, (n + 1) * 10), startRun(0))
 
 const created = event('response.created', { response: { id: 'gen-1', model: 'demo/echo', status: 'in_progress', output: [] } })
-const added = (index: number, item: Item): Happening => event('response.output_item.added', { output_index: index, item })
-const doneItem = (index: number, item: Item): Happening => event('response.output_item.done', { output_index: index, item })
+const added = (index: number, item: Item): RunEvent => event('response.output_item.added', { output_index: index, item })
+const doneItem = (index: number, item: Item): RunEvent => event('response.output_item.done', { output_index: index, item })
 const openMessage: Item = { type: 'message', id: 'msg_1', role: 'assistant', status: 'in_progress', content: [] }
 const openPart = event('response.content_part.added', { output_index: 0, content_index: 0, part: { type: 'output_text', text: '', annotations: [] } })
-const text = (delta: string): Happening => event('response.output_text.delta', { output_index: 0, content_index: 0, delta })
+const text = (delta: string): RunEvent => event('response.output_text.delta', { output_index: 0, content_index: 0, delta })
 const message = (words: string, status = 'completed'): Item => ({
   ...openMessage,
   status,
@@ -19,7 +19,7 @@ const message = (words: string, status = 'completed'): Item => ({
 })
 const usage = { input_tokens: 3, output_tokens: 2, total_tokens: 5, cost: 0.5 }
 const metadata = { requested: 'demo/echo', attempts: [{ provider: 'Demo', model: 'demo/echo', status: 200 }] }
-const ended: Happening = { type: 'ended' }
+const ended: RunEvent = { type: 'ended' }
 
 describe('an answer that arrives', () => {
   const words = [created, event('response.in_progress', { response: {} }), added(0, openMessage), openPart, text('Hel'), text('lo')]

@@ -2,7 +2,7 @@ import { applyToItem, isKnownQuiet } from './fold-item.ts'
 import { isOver, type Failure, type Item, type Metadata, type Run, type StreamEvent, type Usage } from './run.ts'
 
 /** Everything that can happen to a request after it was sent. */
-export type Happening =
+export type RunEvent =
   | { readonly type: 'head'; readonly id: string | undefined }
   | { readonly type: 'event'; readonly event: StreamEvent }
   /** The answer as one object, if no stream was requested. */
@@ -27,7 +27,7 @@ export interface Resource {
 }
 
 /** The state after one more event; `at`: a time on the clock that the run started with. Never throws, because streams come from other programs. */
-export function fold(run: Run, happening: Happening, at: number): Run {
+export function fold(run: Run, happening: RunEvent, at: number): Run {
   switch (happening.type) {
     case 'head':
       return { ...run, id: happening.id ?? run.id }

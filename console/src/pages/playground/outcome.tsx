@@ -106,14 +106,14 @@ function Routed({ metadata, onPlan }: { readonly metadata: Metadata; readonly on
             </Button>
           </Group>
         )}
-        {changed && <Told name="Changes to the request">{params}</Told>}
-        {pipeline.length > 0 && <Told name="Stages that ran">{pipeline}</Told>}
+        {changed && <Detail name="Changes to the request">{params}</Detail>}
+        {pipeline.length > 0 && <Detail name="Stages that ran">{pipeline}</Detail>}
       </Stack>
     </Disclosure>
   )
 }
 
-function Told({ name, children }: { readonly name: string; readonly children: unknown }): ReactNode {
+function Detail({ name, children }: { readonly name: string; readonly children: unknown }): ReactNode {
   return (
     <div>
       <Text size="xs" c="dimmed">

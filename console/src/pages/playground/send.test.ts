@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import type { Happening } from './fold.ts'
+import type { RunEvent } from './fold.ts'
 import { send } from './send.ts'
 
 /** The events reported for this answer of the gateway. */
-async function happenings(answer: () => Response | Promise<Response>, signal = new AbortController().signal): Promise<readonly Happening[]> {
-  const seen: Happening[] = []
-  await send({ model: 'm' }, { key: 'sk-1', signal, onHappening: (happening) => void seen.push(happening), fetch: async () => answer() })
+async function happenings(answer: () => Response | Promise<Response>, signal = new AbortController().signal): Promise<readonly RunEvent[]> {
+  const seen: RunEvent[] = []
+  await send({ model: 'm' }, { key: 'sk-1', signal, onEvent: (happening) => void seen.push(happening), fetch: async () => answer() })
   return seen
 }
 
@@ -26,7 +26,7 @@ it('sends the key, and asks for routing metadata', async () => {
     asked = init
     return stream()
   }
-  await send({ model: 'm' }, { key: 'sk-1', signal: new AbortController().signal, onHappening: () => undefined, fetch: call })
+  await send({ model: 'm' }, { key: 'sk-1', signal: new AbortController().signal, onEvent: () => undefined, fetch: call })
   expect(asked?.headers).toMatchObject({ authorization: 'Bearer sk-1', 'x-gateway-experimental-metadata': 'enabled' })
   expect(asked?.body).toBe('{"model":"m"}')
 })

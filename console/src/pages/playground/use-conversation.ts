@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import type { Body, Turn } from './body.ts'
-import { fold, type Happening } from './fold.ts'
+import { fold, type RunEvent } from './fold.ts'
 import { isOver, startRun, type Item } from './run.ts'
 import { send } from './send.ts'
 import { useKept } from './use-kept.ts'
@@ -41,7 +41,7 @@ export function useConversation(key: string, onOver: (turn: Turn) => void): Conv
       isDue = false
       change((before) => before.map((turn) => (turn.id === id ? { ...turn, run } : turn)))
     }
-    const onHappening = (happening: Happening): void => {
+    const onEvent = (happening: RunEvent): void => {
       run = fold(run, happening, performance.now())
       if (isOver(run)) draw()
       else if (!isDue) {
@@ -51,7 +51,7 @@ export function useConversation(key: string, onOver: (turn: Turn) => void): Conv
     }
     change((before) => [...before, { id, input, isWhole, body, run }])
     setBusy(true)
-    void send(body, { key, signal: controller.signal, onHappening }).then(() => {
+    void send(body, { key, signal: controller.signal, onEvent }).then(() => {
       // Nothing may be kept after signing out.
       if (isLeft.current) return
       setBusy(false)

@@ -1,6 +1,6 @@
 import { useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { leaveNotes, takeNotes } from '../../api/notes.ts'
+import { storeNotes, consumeNotes } from '../../api/notes.ts'
 import { settled } from './settled.ts'
 
 const ROOT = ['playground', 'kept']
@@ -29,11 +29,11 @@ function outlastReload(client: QueryClient): void {
   if (outlasting.has(client)) return
   outlasting.add(client)
   client.setQueryDefaults(ROOT, { gcTime: Infinity })
-  for (const [name, value] of Object.entries(takeNotes(sessionStorage))) client.setQueryData([...ROOT, name], settled(name, value))
+  for (const [name, value] of Object.entries(consumeNotes(sessionStorage))) client.setQueryData([...ROOT, name], settled(name, value))
   window.addEventListener('pagehide', () => {
     const kept = client.getQueriesData({ queryKey: ROOT }).map(([key, value]) => [String(key.at(-1)), value] as const)
-    if (kept.length === 0 || leaveNotes(sessionStorage, Object.fromEntries(kept))) return
+    if (kept.length === 0 || storeNotes(sessionStorage, Object.fromEntries(kept))) return
     // Conversations may contain images; unsent input does not.
-    leaveNotes(sessionStorage, Object.fromEntries(kept.filter(([name]) => name !== 'turns')))
+    storeNotes(sessionStorage, Object.fromEntries(kept.filter(([name]) => name !== 'turns')))
   })
 }
