@@ -228,6 +228,20 @@ describe('the generation sink', () => {
       return sink.close()
     })
 
+    it.each([
+      ['back', -3_600_000],
+      ['ahead', 3_600_000],
+    ])(verifies('I7', 'says how long records wait when the clock is set %s by an hour meanwhile'), async (_where, ms) => {
+      store.next(hangs)
+      const sink = createSink()
+      record(sink, 1)
+      await vi.advanceTimersByTimeAsync(11_000)
+      vi.setSystemTime(Date.now() + ms)
+      expect(sink.stats().oldestAgeMs).toBe(11_000)
+      await vi.advanceTimersByTimeAsync(5_000)
+      expect(sink.stats().oldestAgeMs).toBe(0)
+    })
+
     it(verifies('I1', 'abandons an insert that hangs after its limit and repeats it'), async () => {
       store.next(hangs)
       const sink = createSink()

@@ -55,7 +55,7 @@ export interface GenerationSinkOptions<P> {
   /** `behind`: how many records wait behind the batch. */
   readonly store: { readonly generations: { insertMany(batch: readonly P[], behind: number): Promise<void> } }
   readonly packing: Packing<P>
-  readonly clock: Clock
+  readonly clock: Pick<Clock, 'monotonic'>
   /** Whether the workspace of this generation keeps content. Default: none does. Called once per record, on the hot path. */
   readonly keepsContent?: (generation: Generation) => boolean
   readonly onEvent?: (event: SinkEvent) => void
@@ -185,7 +185,8 @@ export function createGenerationSink<P>(options: GenerationSinkOptions<P>): Writ
 
   function record({ generation, content }: FinishedGeneration): void {
     counts.recorded++
-    const now = clock.now()
+    // Not the time of day: a clock that is set would hide that records wait, or report it where none do.
+    const now = clock.monotonic()
     // Unwanted content is dropped here and not at the insert, because prompts are what would fill memory while the database is away.
     queue.push(keepsContent(generation) ? { generation, content } : { generation }, now)
     if (state === 'closed') return ledger.lose(queue.drain(), 'closed')
@@ -279,7 +280,7 @@ export function createGenerationSink<P>(options: GenerationSinkOptions<P>): Writ
     stats: () => {
       const oldest = inFlight.find((entry) => !entry.settled) ?? queue.oldest
       const { recorded, written, batches, failures, lost } = counts
-      const oldestAgeMs = oldest ? Math.max(0, clock.now() - oldest.at) : 0
+      const oldestAgeMs = oldest ? clock.monotonic() - oldest.at : 0
       return { waiting: queue.unsettled, waitingBytes: queue.bytes, oldestAgeMs, recorded, written, batches, failures, lost: { ...lost } }
     },
     close: (limitMs = limits.flushLimitMs) => (closing ??= finish(limitMs)),
