@@ -75,8 +75,8 @@ export function createKeyAccounts({ store, clock, ids = randomId, onChange = () 
     },
 
     list: async (filter) => {
-      const { workspaceId, includeRevoked = false } = filter ?? {}
-      const keys = await store.keys.list(defined({ workspaceId, revokedSince: includeRevoked ? undefined : NONE_REVOKED }))
+      const { includeRevoked = false, ...wanted } = filter ?? {}
+      const keys = await store.keys.list(defined({ ...wanted, revokedSince: includeRevoked ? undefined : NONE_REVOKED }))
       return includeRevoked ? keys : keys.filter((key) => key.revokedAt === null)
     },
 

@@ -63,7 +63,7 @@ export interface KeyAccounts {
   /** Only this answer ever contains the key itself. Throws `invalid_request` and `not_found` (workspace). */
   create(key: NewKey): Promise<{ readonly key: ApiKey; readonly secret: Secret }>
   /** Oldest first. Revoked keys are included only on request. */
-  list(filter?: { readonly workspaceId?: string; readonly includeRevoked?: boolean }): Promise<readonly ApiKey[]>
+  list(filter?: { readonly workspaceId?: string; readonly creatorUserId?: string; readonly includeRevoked?: boolean }): Promise<readonly ApiKey[]>
   page: KeyStore['page']
   get(hash: string, scope?: string): Promise<ApiKey | undefined>
   /** Finds a key by its hash, the start of its hash (8 characters or more), its label or its name. Throws `not_found`, and `conflict` if several match. */

@@ -58,7 +58,7 @@ export interface KeyStore {
    * Oldest first. `revokedSince`: omits keys that were revoked earlier, because revoked keys only accumulate, except the few from the environment.
    * With `NONE_REVOKED`, only those few revoked keys are included.
    */
-  list(filter?: { readonly workspaceId?: string; readonly revokedSince?: number }): Promise<readonly ApiKey[]>
+  list(filter?: { readonly workspaceId?: string; readonly creatorUserId?: string; readonly revokedSince?: number }): Promise<readonly ApiKey[]>
   /** A page of the keys of a workspace that are not revoked; oldest first. */
   page(wanted: Pick<ApiKey, 'workspaceId' | 'kind'> & { disabledToo: boolean; offset: number; limit: number }): Promise<readonly ApiKey[]>
   /** Hashes of the keys that `list` omits with the same `revokedSince`. */

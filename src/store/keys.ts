@@ -23,6 +23,7 @@ export function createKeyStore(db: Db): KeyStore {
           if (range !== undefined) query = query.where('hash', '>', range.after)
           if (range?.last !== undefined) query = query.where('hash', '<=', range.last)
           if (filter?.workspaceId !== undefined) query = query.where('workspace_id', '=', filter.workspaceId)
+          if (filter?.creatorUserId !== undefined) query = query.where('creator_user_id', '=', filter.creatorUserId)
           const since = filter?.revokedSince
           if (since !== undefined)
             query = query.where((key) => key.or([key('revoked_at', 'is', null), key('revoked_at', '>=', since), key('origin', '=', 'environment')]))

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { GatewayError } from '../core/error.ts'
-import { NONE_REVOKED, type ApiKey, type Store } from '../core/store.ts'
+import { DEFAULT_WORKSPACE_ID, NONE_REVOKED, type ApiKey, type Store } from '../core/store.ts'
 import { NOW, sampleKey, sampleWorkspace } from './sample-records.ts'
 
 /** What every database must do with API keys. */
@@ -65,6 +65,15 @@ export function describeKeys(store: () => Store): void {
       expect(await hashes(NOW)).toEqual(['h1', 'h3', 'h4'])
       expect([...(await store().keys.revokedBefore(NOW))].toSorted()).toEqual(['h2', 'h5'])
       expect(await hashes(NONE_REVOKED)).toEqual(['h1', 'h4'])
+    })
+
+    it('lists what one person has created, of all workspaces or of one', async () => {
+      const by = (creatorUserId: string | null, hash: string) => sampleKey(hash, { creatorUserId })
+      for (const key of [by('u1', 'h1'), by('u2', 'h2'), by(null, 'h3'), by('u1', 'h4')]) await store().keys.insert(key)
+      const hashes = async (filter: Parameters<Store['keys']['list']>[0]) => (await store().keys.list(filter)).map(({ hash }) => hash)
+      expect(await hashes({ creatorUserId: 'u1' })).toEqual(['h1', 'h4'])
+      expect(await hashes({ creatorUserId: 'u1', workspaceId: DEFAULT_WORKSPACE_ID })).toEqual(['h1', 'h4'])
+      expect(await hashes({ creatorUserId: 'u1', workspaceId: 'another' })).toEqual([])
     })
 
     it('changes only what a patch names; null clears', async () => {

@@ -101,10 +101,8 @@ export function accountRoutes(deps: AccountDependencies): readonly ManagementRou
         await settled()
         return store.spend.activity(filter)
       },
-      keysOfUser: async (userId, workspaceId) =>
-        (await accounts.list({ includeRevoked: true, ...(workspaceId === undefined ? {} : { workspaceId }) }))
-          .filter((key) => key.creatorUserId === userId)
-          .map(({ hash }) => hash),
+      keysOfUser: async (creatorUserId, workspaceId) =>
+        (await accounts.list({ includeRevoked: true, creatorUserId, ...(workspaceId === undefined ? {} : { workspaceId }) })).map(({ hash }) => hash),
       hasKey,
       spentUsd: async (workspaceId) => {
         await settled()
