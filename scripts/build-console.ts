@@ -19,6 +19,9 @@ const CONSOLE = join(ROOT, 'console')
 /** For smaller files the header is longer than the saving. */
 const WORTH_COMPRESSING = 1_024
 
+/** Of the packages in the bundle: it ships with them, and is not served. */
+const LICENCES = 'licences.md'
+
 const TYPES: { readonly [extension: string]: string } = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -59,8 +62,13 @@ async function main(): Promise<void> {
   mkdirSync(target, { recursive: true })
   // The caller's environment may have another value (test runners set one), with which the build would be slow and verbose.
   process.env['NODE_ENV'] = 'production'
-  await build({ root: CONSOLE, configFile: join(CONSOLE, 'vite.config.ts'), logLevel: 'warn', build: { outDir: target, emptyOutDir: true } })
-  const paths = globSync('**/*.*', { cwd: target }).toSorted()
+  await build({
+    root: CONSOLE,
+    configFile: join(CONSOLE, 'vite.config.ts'),
+    logLevel: 'warn',
+    build: { outDir: target, emptyOutDir: true, license: { fileName: LICENCES } },
+  })
+  const paths = globSync('**/*.*', { cwd: target, exclude: [LICENCES] }).toSorted()
   const files = await Promise.all(paths.map((path) => compress(target, path)))
   writeFileSync(join(target, 'files.json'), JSON.stringify(files))
   writeFileSync(join(BUNDLES, 'next-console.json'), `${JSON.stringify({ sources, folder })}\n`)

@@ -15,6 +15,7 @@ import { join } from 'node:path'
 import { rolldown } from 'rolldown'
 import { removeOldBuilds } from '../bin/builds.js'
 import { BUNDLES, currentBundle, fingerprint } from '../bin/bundle.js'
+import { bundledLicences } from './bundled-licences.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 /** The entry points: the command, and the threads, which the sources look for under these names next to their own file. */
@@ -50,6 +51,7 @@ async function bundleInto(folder: string): Promise<number> {
       writeFileSync(join(folder, file.fileName), text)
       bytes += text.length
     }
+    writeFileSync(join(folder, 'licences.md'), bundledLicences(output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))))
     return bytes
   } finally {
     await bundle.close()

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -14,7 +14,7 @@ function instructionsOf(kind: 'COPY' | 'RUN'): readonly string[] {
 }
 
 it(
-  'every file that the image build copies exists',
+  'the files that the image build copies are enough for both bundles, each with the licences of its packages',
   () => {
     const place = mkdtempSync(join(tmpdir(), 'signalbox-image-'))
     try {
@@ -29,6 +29,8 @@ it(
       expect(builds).toEqual(['scripts/build.ts', 'scripts/build-console.ts'])
       for (const build of builds) execFileSync(process.execPath, [build], { cwd: place, stdio: 'pipe' })
       for (const made of ['current.json', 'console.json']) expect(existsSync(join(place, 'dist', made))).toBe(true)
+      const licences = globSync('dist/*/licences.md', { cwd: place }).map((page) => readFileSync(join(place, page), 'utf8'))
+      for (const shipped of ['fastify', 'react']) expect(licences.join('\n')).toMatch(new RegExp(`^## ${shipped} .*\\d`, 'm'))
     } finally {
       rmSync(place, { recursive: true, force: true })
     }
