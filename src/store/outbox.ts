@@ -9,11 +9,11 @@ import type { InsertGenerations } from './generations.ts'
 import { numberList, textList } from './id-list.ts'
 import { cancelDeliveries, stripDeliveries } from './outbox-cleanup.ts'
 import { createDeadLetters } from './outbox-dead.ts'
+import { createDue } from './outbox-due.ts'
 import { createLease } from './outbox-lease.ts'
 import { retryDeliveries } from './outbox-retry.ts'
 import { count, createSettle } from './outbox-settle.ts'
 import { createSweep } from './outbox-sweep.ts'
-import { destinationsInQueue } from './outbox-queue.ts'
 import { createTrim } from './outbox-trim.ts'
 import { RecentEntries } from './recent-entries.ts'
 import { guarded, isStoreUnavailable, toStoreError } from './store-error.ts'
@@ -39,27 +39,7 @@ export function createOutbox(options: OutboxOptions): DurableOutbox {
   const settle = createSettle(database, clock)
   return {
     record: createRecord(options, keys, recent),
-    due: (now, cap, maySend = () => true) =>
-      guarded(async () => {
-        const work = []
-        let nextAt: number | undefined
-        for (const destinationId of await destinationsInQueue(database)) {
-          const found = await sql<DueRow>`
-            select count(*) as records, cast(coalesce(sum(bytes), 0) as bigint) as bytes, min(entered_at) as oldest_at, max(attempts) as attempts
-            from (select bytes, entered_at, attempts from outbox_deliveries
-                  where destination_id = ${destinationId} and due_at <= ${now} order by due_at limit ${maySend(destinationId) ? cap : 1}) as waiting`.execute(
-            db,
-          )
-          const row = found.rows[0]
-          if (row !== undefined && row.records > 0 && row.oldest_at !== null)
-            work.push({ destinationId, records: row.records, bytes: row.bytes, oldestAt: row.oldest_at, retried: (row.attempts ?? 0) > 0 })
-          const next = await sql<{ at: number | null }>`
-            select min(due_at) as at from outbox_deliveries where destination_id = ${destinationId} and due_at > ${now}`.execute(db)
-          const at = next.rows[0]?.at ?? undefined
-          if (at !== undefined) nextAt = Math.min(nextAt ?? at, at)
-        }
-        return { work, nextAt }
-      }),
+    due: createDue(database),
     lease: createLease({ database, keys, recent, settle, onProblem: options.onProblem }),
     extend: (owner, ids, until) =>
       inTransaction(db, async (trx) => {
@@ -93,13 +73,6 @@ export function createOutbox(options: OutboxOptions): DurableOutbox {
       }),
     ...createDeadLetters(database),
   }
-}
-
-interface DueRow {
-  readonly records: number
-  readonly bytes: number
-  readonly oldest_at: number | null
-  readonly attempts: number | null
 }
 
 interface SealedContent {
