@@ -35,9 +35,11 @@ export class BatchProcessor {
   async process(lane: Lane, ready: ReadyDestination, leased: readonly LeasedDelivery[]): Promise<void> {
     const ids = leased.map(({ id }) => id)
     const lease = new LeaseKeeper({ ...this.#options, leaseMs: this.#leaseMs }, lane, ids)
+    for (const id of ids) lane.sending.add(id)
     try {
       await this.#processLeased(lane, ready, leased, lease)
     } finally {
+      for (const id of ids) lane.sending.delete(id)
       lease.end()
     }
   }
@@ -63,6 +65,8 @@ export class BatchProcessor {
     const delivered = settlements.filter((each) => each.state === 'delivered').length
     const rejected = report?.rejected ?? 0
     const counts = { delivered: Math.max(0, delivered - rejected), rejected }
+    // What is given back may be leased again as soon as the outbox knows.
+    for (const { id } of leased) lane.sending.delete(id)
     await settlePatiently({ ...this.#options, signal: this.#signal }, lane.id, settlements, counts)
     this.#tell(lane, ready, report, settlements, now - started)
     await this.#reportHealth(lane, now)

@@ -12,6 +12,8 @@ export interface Lane {
   readonly breaker: Breaker
   readonly expansion: Expansion
   inFlight: number
+  /** The deliveries whose fate is not known yet. They look due if the clock was set ahead or the machine stood still for longer than a lease. */
+  readonly sending: Set<string>
   /** Batches whose lease could not be renewed: they are on their way but may look due. */
   loose: number
   /** When a batch last started: the scheduler serves those first that waited longest. */
@@ -56,6 +58,7 @@ export function createLane(id: string, options: BreakerOptions): Lane {
     breaker: createBreaker(options),
     expansion: createExpansion(),
     inFlight: 0,
+    sending: new Set(),
     loose: 0,
     lastStartAt: 0,
     lastTrimAt: 0,

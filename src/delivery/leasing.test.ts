@@ -6,6 +6,7 @@ import { sleep } from '../lib/sleep.ts'
 import { createMemoryOutbox, type MemoryOutbox } from '../testing/memory-outbox.ts'
 import { minimalGeneration } from '../testing/sample-generations.ts'
 import { sampleDestination } from '../testing/sample-records.ts'
+import { verifies } from '../../e2e/requirements.ts'
 import { createDeliveryWorker, type DeliveryWorker } from './worker.ts'
 
 /** Says where it sends, and what. */
@@ -32,11 +33,12 @@ interface Stage {
   readonly store?: (outbox: MemoryOutbox) => Partial<Outbox>
   readonly answersAfterMs?: number
   readonly leaseMs?: number
+  readonly now?: () => number
 }
 
 /** Deliveries wait, of which each names its generation and holds a text. */
-async function stage({ records = 1, type = {}, whileLeased, store, answersAfterMs = 0, leaseMs = 30_000 }: Stage) {
-  const outbox = createMemoryOutbox()
+async function stage({ records = 1, type = {}, whileLeased, store, answersAfterMs = 0, leaseMs = 30_000, now = Date.now }: Stage) {
+  const outbox = createMemoryOutbox(now)
   await outbox.record(
     Array.from({ length: records }, (_, i) => ({
       generation: { ...minimalGeneration().generation, id: `gen-${i}`, endedAt: Date.now() },
@@ -65,7 +67,7 @@ async function stage({ records = 1, type = {}, whileLeased, store, answersAfterM
       await sleep(answersAfterMs, signal)
       return { status: 200, headers: {}, body: Buffer.alloc(0) }
     },
-    clock: { now: () => Date.now(), monotonic: () => performance.now() },
+    clock: { now, monotonic: () => performance.now() },
     random: () => 0.5,
     owner: 'test',
     service: { name: 's', version: '1' },
@@ -127,6 +129,28 @@ it('a lease runs from the moment it is taken, however long the read of the queue
   await expect.poll(queued).toBe(0)
   expect(leases).toMatchObject([{ leaseMs: 30_000 }])
   expect(leases[0]!.late).toBeLessThan(50)
+})
+
+describe('a lease that seems to be over', () => {
+  const jump = async (stageOf: Pick<Stage, 'records' | 'type'>) => {
+    let shift = 0
+    const staged = await stage({ ...stageOf, answersAfterMs: 300, now: () => Date.now() + shift })
+    await expect.poll(() => staged.sent.length).toBe(1)
+    shift = 86_400_000
+    return staged
+  }
+
+  it(verifies('I7', 'because the clock was set ahead, or the machine stood still, has its batch sent once'), async () => {
+    const { sent, queued } = await jump({ records: 3 })
+    await expect.poll(queued).toBe(0)
+    expect(sent).toHaveLength(1)
+  })
+
+  it('does not keep what waits behind its batch', async () => {
+    const { sent, queued } = await jump({ records: 3, type: { limits: { ...plain.limits, records: 1, concurrency: 1 } } })
+    await expect.poll(queued, { timeout: 5_000 }).toBe(0)
+    expect(sent).toHaveLength(3)
+  })
 })
 
 describe('a lease that could not be renewed', () => {

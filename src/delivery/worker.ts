@@ -249,11 +249,12 @@ class Engine implements DeliveryWorker {
       now: clock.now(),
       leaseMs: this.#tuning.leaseMs,
     })
+    const fresh = leased.filter(({ id }) => !lane.sending.has(id))
     const current = destination(lane.id)
-    if (current?.revision === record.revision && !isAtRest(current)) return leased
+    if (current?.revision === record.revision && !isAtRest(current)) return fresh
     await outbox.settle(
       owner,
-      leased.map(({ id }) => ({ id, state: 'released' })),
+      fresh.map(({ id }) => ({ id, state: 'released' })),
     )
     return []
   }
