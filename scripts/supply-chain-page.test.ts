@@ -24,7 +24,7 @@ it('the image ends without shell, package manager and root', () => {
   expect(final).not.toMatch(/^RUN|npm/m)
   // The image contains no packages, not even those without install scripts: their code is in the bundle.
   const copied = [...final.matchAll(/^COPY .* (\S+)$/gm)].map(([, target]) => target)
-  expect(copied).toEqual(['/app/package.json', '/app/bin', '/app/dist', '/data'])
+  expect(copied).toEqual(['/app/package.json', '/app/LICENSE', '/app/bin', '/app/dist', '/data'])
   // An empty directory that nonroot may write to.
   expect(final).toMatch(/^COPY --from=build --chown=65532:65532 \/empty \/data$/m)
   const installs = read('deploy/Dockerfile').match(/npm (ci|i|install).*/g)
