@@ -34,7 +34,7 @@ describe('createMetrics', () => {
     const metrics = createMetrics()
     metrics.finished(generation({}))
     metrics.finished(generation({ cacheSourceId: 'gen-1', attempts: [] }))
-    expect(await metrics.text()).toContain('gateway_answers_told_again_total{model="acme/small",provider="acme"} 1')
+    expect(await metrics.text()).toContain('gateway_answer_cache_hits_total{model="acme/small",provider="acme"} 1')
   })
   it('counts their time for no provider, because none was called', async () => {
     const metrics = createMetrics()

@@ -151,7 +151,7 @@ export function createMetrics(): Metrics {
   ])
   cacheHits.register(
     registers,
-    'gateway_answers_told_again_total',
+    'gateway_answer_cache_hits_total',
     'Calls answered from the answer cache, by the model and provider of the original answer.',
     ['model', 'provider'],
   )
