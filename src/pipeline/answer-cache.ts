@@ -82,7 +82,7 @@ function servingOf({ model, endpointId }: KeptAnswer, { admits }: Call, catalog:
 function recordHit({ sourceId, strategy, keptAt, expiresAt }: KeptAnswer, endpoint: Endpoint, { trace, clock }: Call): void {
   const now = clock.now()
   trace.cached = { status: 'hit', sourceId, ageMs: Math.max(0, now - keptAt), ttlMs: Math.max(0, expiresAt - now) }
-  trace.params['response_cache'] = `the answer of ${sourceId} was told again`
+  trace.params['response_cache'] = `the answer of ${sourceId} was reused`
   trace.strategy = strategy
   trace.candidates = [endpoint]
   trace.served = { endpoint, status: 200, startedAt: now }

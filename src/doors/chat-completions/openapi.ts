@@ -15,7 +15,7 @@ const usage = z.looseObject({
   completion_tokens: tokens,
   completion_tokens_details: z.looseObject({ reasoning_tokens: tokens }),
   total_tokens: tokens,
-  cost: z.number().nullable().describe('USD; null when no price is known.'),
+  cost: z.number().nullable().describe('USD; null if no price is known.'),
   cost_details: z
     .looseObject({
       upstream_inference_cost: z.number().nullable(),
@@ -55,8 +55,8 @@ const message = z.looseObject({
   role: z.literal('assistant'),
   content: words,
   refusal: words,
-  reasoning: words.describe('The thoughts as text; their pieces, with what must come back unchanged, are in `reasoning_details`.'),
-  reasoning_content: z.string().optional().describe('The same as `reasoning`, where the gateway is set to tell it by both names.'),
+  reasoning: words.describe('The reasoning as text. `reasoning_details` has its parts, which must be sent back unchanged.'),
+  reasoning_content: z.string().optional().describe('The same as `reasoning`, if the gateway is configured to send both names.'),
   reasoning_details: z.array(reasoningDetail).optional(),
   tool_calls: z.array(toolCall).optional(),
   annotations: z.array(citation).optional().describe('Offsets count UTF-16 code units of the content.'),
@@ -74,7 +74,7 @@ const completion = z.looseObject({
       message,
       logprobs: z.looseObject({ content: z.array(logprob), refusal: z.null() }).nullable(),
       finish_reason: z.enum(['stop', 'length', 'tool_calls', 'content_filter']),
-      native_finish_reason: words.describe("The model's own word."),
+      native_finish_reason: words.describe('The reason as the model gave it.'),
     }),
   ),
   system_fingerprint: z.null(),

@@ -89,11 +89,11 @@ export const message = byType(
         reasoning: text,
         reasoning_content: text,
         reasoning_details: maybe(byKind({ array: reasoningDetails, string: z.string() })).describe(
-          'The pieces as they came; a text is as good as `reasoning`.',
+          'The parts as they were received, or a text as in `reasoning`.',
         ),
         tool_calls: maybe(list(toolCall)),
         images: maybe(images),
-        audio: maybe(fields({ transcript: text })).describe('An earlier answer in sound: its words are kept.'),
+        audio: maybe(fields({ transcript: text })).describe('An earlier audio answer; its transcript is used.'),
         partial: flag,
         function_call: z.null({ error: 'is the older form of "tool_calls"' }).optional(),
       },

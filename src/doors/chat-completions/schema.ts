@@ -50,7 +50,7 @@ const shape: Shape = responsesRequest.shape
 const shared: Shape = Object.fromEntries(SHARED.map((field) => [field, shape[field]!]))
 
 const functionTool = tagged('function', {
-  cache_control: maybe(cacheControl).describe('What is cached ends with this tool.'),
+  cache_control: maybe(cacheControl).describe('The cached part of the prompt ends with this tool.'),
   function: fields({ name: z.string().min(1), description: text, parameters: maybe(anyObject), strict: flag }),
 })
 const customTool = tagged('custom', {
@@ -121,27 +121,27 @@ const stopTexts = byKind({ string: z.string(), array: list(z.string()) })
 export const chatRequest = fields({
   ...shared,
   messages: list(message).describe('The conversation, oldest message first.'),
-  tools: maybe(tools).describe('What the model may call.'),
+  tools: maybe(tools).describe('Tools the model may call.'),
   tool_choice: maybe(toolChoice).describe('"any" is the same as "required".'),
   parallel_tool_calls: flag,
   max_completion_tokens: positive,
-  max_tokens: positive.describe('The older name of max_completion_tokens, which wins.'),
+  max_tokens: positive.describe('Older name of max_completion_tokens, which takes precedence.'),
   min_p: number(0, 1),
   top_a: number(0, 1),
   repetition_penalty: number(0, 2),
   seed: maybe(z.int()),
-  random_seed: maybe(z.int()).describe('Another name of seed, which wins.'),
+  random_seed: maybe(z.int()).describe('Another name of seed, which takes precedence.'),
   stop: maybe(stopTexts),
   logit_bias: maybe(dictionary(z.number().min(-100).max(100))),
   logprobs: flag,
   prediction: maybe(anyObject),
-  reasoning: maybe(fields({ ...reasoning.shape, exclude: flag.describe('Leaves the thoughts out of the answer.') })),
-  reasoning_effort: maybe(effort).describe('The same as reasoning.effort, which wins.'),
-  include_reasoning: flag.describe('false is reasoning.exclude by its older name.'),
+  reasoning: maybe(fields({ ...reasoning.shape, exclude: flag.describe('Leaves the reasoning out of the answer.') })),
+  reasoning_effort: maybe(effort).describe('The same as reasoning.effort, which takes precedence.'),
+  include_reasoning: flag.describe('false: older form of reasoning.exclude.'),
   response_format: maybe(responseFormat),
   verbosity: maybe(z.enum(['low', 'medium', 'high', 'xhigh', 'max'])),
   stream: flag,
-  stream_options: maybe(fields({ include_usage: flag.describe('true: usage in a chunk of its own behind the last; false: none.') })),
+  stream_options: maybe(fields({ include_usage: flag.describe('true: usage in a chunk of its own after the last; false: none.') })),
   n: maybe(z.literal(1, { error: 'must be 1: an answer has one choice' })),
   safety_identifier: text,
   prompt_cache_key: text,

@@ -11,7 +11,7 @@ const usage = z.looseObject({
   prompt_tokens: tokens,
   total_tokens: tokens,
   prompt_tokens_details: z.looseObject({ audio_tokens: tokens.optional() }).optional(),
-  cost: z.number().optional().describe('USD; left out when no price is known.'),
+  cost: z.number().optional().describe('USD; absent if no price is known.'),
   cost_details: z
     .looseObject({
       upstream_inference_cost: z.number().nullable(),
@@ -27,7 +27,7 @@ const list = z.looseObject({
   object: z.literal('list'),
   data: z
     .array(z.looseObject({ object: z.literal('embedding'), index: z.int().min(0), embedding: z.union([z.array(z.number()), z.string()]) }))
-    .describe('One for each input, in their order.'),
+    .describe('One per input, in the same order.'),
   model: z.string(),
   usage: usage.optional(),
   gateway_metadata: gatewayMetadata.optional(),
@@ -40,7 +40,7 @@ export function describeEmbeddings(): DoorDescription {
   built ??= {
     path: '/api/v1/embeddings',
     id: 'createEmbeddings',
-    summary: 'Make vectors of texts',
+    summary: 'Create embeddings',
     tag: 'Embeddings',
     request: 'EmbeddingsRequest',
     answer: 'EmbeddingsList',

@@ -28,10 +28,10 @@ export const embeddingsRequest = fields({
   input: byKind({
     string: words,
     array: list(byKind({ string: words, number: token, array: list(token, isToken), object: fields({ content: list(contentPart) }) }), isToken),
-  }).describe('A text, its tokens, a list of either, or a list of objects whose `content` mixes text and media. Each gives one vector.'),
-  dimensions: positive.describe('Numbers in each vector, where the model can make fewer.'),
+  }).describe('A text, its tokens, a list of either, or a list of objects whose `content` mixes text and media. Each entry gives one vector.'),
+  dimensions: positive.describe('Length of each vector, if the model supports shorter ones.'),
   encoding_format: maybe(z.enum(['float', 'base64'])).describe('`base64`: little-endian 32-bit floats.'),
-  input_type: text.describe('What the vectors are for, such as `search_query` or `search_document`, where the model tells them apart.'),
+  input_type: text.describe('Purpose of the vectors, such as `search_query` or `search_document`, for models that distinguish them.'),
   provider: maybe(providerPreferences).describe('Which endpoints may serve the request, and in which order.'),
   user: shape['user']!,
   session_id: shape['session_id']!,

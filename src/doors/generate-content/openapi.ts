@@ -11,19 +11,19 @@ const texts = z.array(z.string())
 
 const usage = z.looseObject({
   promptTokenCount: tokens,
-  candidatesTokenCount: tokens.describe('Without thoughts.'),
+  candidatesTokenCount: tokens.describe('Without reasoning tokens.'),
   thoughtsTokenCount: tokens.optional(),
   cachedContentTokenCount: tokens.optional(),
   totalTokenCount: tokens,
-  cost: z.number().nullable().describe('USD; null when no price is known.'),
+  cost: z.number().nullable().describe('USD; null if no price is known.'),
   cost_details: z.looseObject({}).optional(),
   is_byok: z.boolean(),
 })
 
 const part = z.looseObject({
   text: z.string().optional(),
-  thought: z.boolean().optional().describe('Of thoughts, for who asked for them.'),
-  thoughtSignature: z.string().optional().describe('What keeps thoughts alive: send it back with its part.'),
+  thought: z.boolean().optional().describe('True for reasoning, which is present if the request asked for it.'),
+  thoughtSignature: z.string().optional().describe('Preserves the reasoning: send it back with its part.'),
   functionCall: z.looseObject({ id: z.string(), name: z.string(), args: z.looseObject({}) }).optional(),
   inlineData: z.looseObject({ mimeType: z.string(), data: z.string() }).optional(),
   fileData: z.looseObject({ fileUri: z.string() }).optional(),
@@ -34,20 +34,20 @@ const part = z.looseObject({
 const candidate = z.looseObject({
   content: z.looseObject({ role: z.literal('model'), parts: z.array(part) }),
   index: z.literal(0),
-  finishReason: z.string().optional().describe('With the last part: STOP, MAX_TOKENS, SAFETY and others of its vendor, MALFORMED_FUNCTION_CALL.'),
+  finishReason: z.string().optional().describe('In the last part: STOP, MAX_TOKENS, SAFETY, MALFORMED_FUNCTION_CALL and others.'),
   avgLogprobs: z.number().optional(),
   logprobsResult: z.looseObject({}).optional(),
   groundingMetadata: z
     .looseObject({ webSearchQueries: texts.optional(), groundingChunks: z.array(z.looseObject({})), groundingSupports: z.array(z.looseObject({})) })
     .optional()
-    .describe('Where the answer has it from; places are counted in bytes of its text.'),
+    .describe('Sources of the answer. Positions are bytes of its text.'),
   urlContextMetadata: z.looseObject({ urlMetadata: z.array(z.looseObject({ retrievedUrl: z.string(), urlRetrievalStatus: z.string() })) }).optional(),
 })
 
 const answer = z.looseObject({
   candidates: z.array(candidate),
-  usageMetadata: usage.optional().describe('With the last part; empty before it.'),
-  modelVersion: z.string().describe('The model that answers.'),
+  usageMetadata: usage.optional().describe('In the last part; empty before.'),
+  modelVersion: z.string().describe('The model that answered.'),
   responseId: z.string().describe('Generation id, gen-...'),
   gateway_metadata: gatewayMetadata.optional(),
 })
@@ -56,8 +56,8 @@ const fault = z.looseObject({
   error: z.looseObject({
     code: z.int(),
     message: z.string(),
-    status: z.string().describe('The word its vendor has for the code.'),
-    details: z.array(z.looseObject({ '@type': z.string(), reason: z.string().describe('The same word as in other formats, in capitals.') })),
+    status: z.string().describe('The name of the code.'),
+    details: z.array(z.looseObject({ '@type': z.string(), reason: z.string().describe('The error type as in other formats, in capitals.') })),
     metadata: z.looseObject({ error_type: z.string() }).optional(),
   }),
   gateway_metadata: gatewayMetadata.optional(),
@@ -68,12 +68,12 @@ const vectorUsage = usage.pick({ promptTokenCount: true, totalTokenCount: true, 
 const ofVectors = answer.pick({ modelVersion: true, responseId: true, gateway_metadata: true }).extend({ usageMetadata: vectorUsage.optional() })
 const vectors = {
   one: ofVectors.extend({ embedding: vector }),
-  batch: ofVectors.extend({ embeddings: z.array(vector).describe('One for each request, in their order.') }),
+  batch: ofVectors.extend({ embeddings: z.array(vector).describe('One per request, in the same order.') }),
 }
 
 const countRequest = z.looseObject({ contents: z.array(content).optional(), generateContentRequest: generateContentRequest.optional() })
 
-const model = { name: 'model', in: 'path', required: true, description: 'author/slug, with or without an encoded slash.', schema: { type: 'string' } }
+const model = { name: 'model', in: 'path', required: true, description: 'author/slug; the slash may be encoded.', schema: { type: 'string' } }
 
 let built: readonly DoorDescription[] | undefined
 
@@ -103,7 +103,7 @@ export function describeGenerateContent(): readonly DoorDescription[] {
     name: 'alt',
     in: 'query',
     required: false,
-    description: '"sse": server-sent events; else one list in JSON that comes in pieces.',
+    description: '"sse": server-sent events. Otherwise a JSON array that is sent in pieces.',
     schema: { type: 'string', enum: ['sse', 'json'] },
   }
   const described = (folder: string, word: string, told: string): readonly DoorDescription[] => {

@@ -49,27 +49,27 @@ const instruction = fields({ role: text, parts: maybe(list(fields({ text }))), t
 
 export const content = fields({ role: maybe(z.enum(['user', 'model', 'function'])), parts: maybe(list(part)) })
 
-const vectorWishes = { taskType: text.describe('What the vectors are for, where the model tells that apart.'), outputDimensionality: positive }
+const vectorWishes = { taskType: text.describe('Purpose of the vectors, for models that distinguish them.'), outputDimensionality: positive }
 const ofVectors: Shape = embeddingsRequest.shape
 const sharedByVectors: Shape = Object.fromEntries(['provider', 'user', 'session_id', 'metadata', 'trace'].map((field) => [field, ofVectors[field]!]))
 const embedding = { ...vectorWishes, content, embedContentConfig: maybe(fields(vectorWishes)) }
 
 export const embedContentRequest = fields({ ...sharedByVectors, ...embedding })
-export const batchEmbedRequest = fields({ ...sharedByVectors, requests: list(fields(embedding)).describe('Each gives one vector.') })
+export const batchEmbedRequest = fields({ ...sharedByVectors, requests: list(fields(embedding)).describe('Each entry gives one vector.') })
 
 const declaration = fields({
   name: word,
   description: text,
-  parameters: maybe(anyObject).describe('Of the subset of OpenAPI its vendor knows.'),
+  parameters: maybe(anyObject).describe('In the OpenAPI subset of this format.'),
   parametersJsonSchema: maybe(anyObject),
 })
 const NO_TOOL = 'is a tool only its vendor runs: send the call there, or use a tool of the gateway ({"type": "gateway:web_search"}, ...)'
 const ownTool = fields({
   functionDeclarations: maybe(list(declaration)),
-  googleSearch: maybe(anyObject).describe('A search of the web: the model’s own where it has one, else the gateway’s.'),
+  googleSearch: maybe(anyObject).describe('Web search: that of the model if it has one, otherwise that of the gateway.'),
   googleSearchRetrieval: maybe(anyObject).describe('Older name of the same.'),
   urlContext: maybe(anyObject).describe('Pages are fetched by the gateway.'),
-  codeExecution: maybe(anyObject).describe('For endpoints that run code.'),
+  codeExecution: maybe(anyObject).describe('For endpoints that can run code.'),
   googleMaps: unsupported(NO_TOOL),
   fileSearch: unsupported(NO_TOOL),
   computerUse: unsupported(NO_TOOL),
@@ -89,7 +89,7 @@ const callingConfig = fields({
 
 const thinkingConfig = fields({
   includeThoughts: flag,
-  thinkingBudget: maybe(z.int().min(-1)).describe('Tokens; 0: none, -1: as many as the model finds right.'),
+  thinkingBudget: maybe(z.int().min(-1)).describe('Tokens. 0: no reasoning; -1: the model decides.'),
   thinkingLevel: maybe(z.string().regex(/^(?:thinking_level_unspecified|minimal|low|medium|high)$/i, 'must be MINIMAL, LOW, MEDIUM or HIGH')),
 })
 
@@ -101,7 +101,7 @@ const modality = z.string().regex(/^(?:modality_unspecified|text|image)$/i, 'mus
 const generationConfig = fields({
   stopSequences: texts,
   responseMimeType: maybe(z.enum(MIME_TYPES)),
-  responseSchema: maybe(anyObject).describe('Of the subset of OpenAPI its vendor knows.'),
+  responseSchema: maybe(anyObject).describe('In the OpenAPI subset of this format.'),
   responseJsonSchema: maybe(anyObject),
   responseModalities: maybe(list(modality)),
   candidateCount: maybe(z.literal(1, { error: 'must be 1: one answer is given' })),
@@ -128,7 +128,7 @@ export const generateContentRequest = fields({
   tools: maybe(list(tool)),
   toolConfig: maybe(fields({ functionCallingConfig: maybe(callingConfig) })),
   generationConfig: maybe(generationConfig),
-  safetySettings: maybe(list(anyObject)).describe('For endpoints of the vendor that knows them.'),
+  safetySettings: maybe(list(anyObject)).describe('Only for endpoints that support it.'),
   serviceTier: text,
   labels: maybe(anyObject).describe('Another name of `metadata`.'),
   cachedContent: unsupported('must be null: nothing is stored, send the whole conversation in "contents" instead'),

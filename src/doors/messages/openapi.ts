@@ -9,7 +9,7 @@ import { messagesRequest } from './schema.ts'
 const tokens = z.int().min(0)
 
 const usage = z.looseObject({
-  input_tokens: tokens.describe('Without those read from a cache or written to it.'),
+  input_tokens: tokens.describe('Without tokens read from or written to a cache.'),
   cache_read_input_tokens: tokens,
   cache_creation_input_tokens: tokens,
   cache_creation: z.looseObject({ ephemeral_5m_input_tokens: tokens, ephemeral_1h_input_tokens: tokens }).nullable(),
@@ -17,8 +17,8 @@ const usage = z.looseObject({
   output_tokens_details: z.looseObject({ thinking_tokens: tokens }).nullable(),
   server_tool_use: z.looseObject({ web_search_requests: tokens, web_fetch_requests: tokens }).nullable(),
   service_tier: z.enum(['standard', 'priority']).nullable(),
-  inference_geo: z.string().nullable().describe('Where it was made, if its vendor says so.'),
-  cost: z.number().nullable().describe('USD; null when no price is known.'),
+  inference_geo: z.string().nullable().describe('Region of the inference, if the vendor reports it.'),
+  cost: z.number().nullable().describe('USD; null if no price is known.'),
   cost_details: z
     .looseObject({
       upstream_inference_cost: z.number().nullable(),
@@ -74,7 +74,9 @@ const block = z.union([
   }),
   z.looseObject({ type: z.literal('web_search_tool_result'), tool_use_id: z.string(), content: z.union([z.array(found), searchFailed]), caller }),
   z.looseObject({ type: z.literal('web_fetch_tool_result'), tool_use_id: z.string(), content: z.union([page, fetchFailed]), caller }),
-  z.looseObject({ type: z.literal('image'), source: z.looseObject({ type: z.enum(['base64', 'url']) }) }).describe('A picture the gateway had made.'),
+  z
+    .looseObject({ type: z.literal('image'), source: z.looseObject({ type: z.enum(['base64', 'url']) }) })
+    .describe('An image that the gateway generated.'),
 ])
 
 const answer = z.looseObject({
@@ -84,11 +86,11 @@ const answer = z.looseObject({
   model: z.string(),
   content: z.array(block),
   stop_reason: z.enum(['end_turn', 'max_tokens', 'model_context_window_exceeded', 'stop_sequence', 'tool_use', 'refusal']),
-  stop_sequence: z.string().nullable().describe('Where the endpoint says which it was, or only one was given.'),
+  stop_sequence: z.string().nullable().describe('Present if the endpoint reports which one it was, or if only one was given.'),
   stop_details: z
     .looseObject({ type: z.literal('refusal'), category: z.string().nullable(), explanation: z.string().nullable() })
     .nullable()
-    .describe('Why the model refused, where its vendor says it.'),
+    .describe('Why the model refused, if the vendor reports it.'),
   container: z.null(),
   usage,
   gateway_metadata: gatewayMetadata.optional(),
@@ -99,8 +101,8 @@ const messagesError = z.looseObject({
   error: z.looseObject({
     type: z.string(),
     message: z.string(),
-    error_type: z.string().describe('The same word as in other formats.'),
-    details: z.looseObject({ error_code: z.string() }).optional().describe('For programs, where clients of the format act on it.'),
+    error_type: z.string().describe('The error type as in other formats.'),
+    details: z.looseObject({ error_code: z.string() }).optional().describe('Machine-readable details that clients of this format use.'),
   }),
   metadata: z.looseObject({}),
   request_id: z.string(),

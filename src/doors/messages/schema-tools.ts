@@ -13,8 +13,8 @@ const callerTool = fields({
   strict: flag,
   defer_loading: flag,
   eager_input_streaming: flag,
-  input_examples: maybe(list(anyObject)).describe('Arguments as they may look. Vendors who have no field for them read them in the description.'),
-  cache_control: maybe(cacheControl).describe('What is cached ends with this tool.'),
+  input_examples: maybe(list(anyObject)).describe('Sample arguments. For vendors without such a field they are added to the description.'),
+  cache_control: maybe(cacheControl).describe('The cached part of the prompt ends with this tool.'),
 })
 
 const TOOLS: readonly Branch[] = [['custom', callerTool], ...NATIVE_TOOLS, ...GATEWAY_TOOLS_OF_ANY_FORMAT]

@@ -46,7 +46,7 @@ const toolChoice = byType(
 )
 const format = maybe(byType([tagged('json_schema', { schema: anyObject })], { noun: 'output format' }))
 const outputConfig = fields({
-  task_budget: maybe(anyObject).describe('Taken, without effect.'),
+  task_budget: maybe(anyObject).describe('Accepted, but has no effect.'),
   effort: maybe(z.enum(['low', 'medium', 'high', 'xhigh', 'max'])),
   format,
 })
@@ -56,22 +56,22 @@ export const messagesRequest = fields({
   ...shared,
   messages: list(message).describe('The conversation, oldest message first.'),
   system: maybe(system),
-  max_tokens: count.describe('The most tokens of the answer; its vendor needs it, here it may be left out.'),
+  max_tokens: count.describe('Maximum number of tokens of the answer. Optional here.'),
   tools: maybe(list(tool)),
   tool_choice: maybe(toolChoice),
   thinking: maybe(thinking),
   output_config: maybe(outputConfig),
-  output_format: format.describe('Older form of `output_config.format`, which wins where both are sent.'),
+  output_format: format.describe('Older form of `output_config.format`, which takes precedence.'),
   stop_sequences: texts,
   stream: flag,
   temperature: shape['temperature']!,
   metadata: maybe(fields({ user_id: text })),
   service_tier: text,
   speed: maybe(z.enum(['fast', 'standard'])),
-  inference_geo: text.describe('Where the answer is to be made, for endpoints of the vendor that knows such places.'),
-  fallbacks: maybe(list(strictFields({ model: z.string().min(1) }))).describe('What to try after `model`, in order; another form of `models`.'),
+  inference_geo: text.describe('Region of the inference, for endpoints that support it.'),
+  fallbacks: maybe(list(strictFields({ model: z.string().min(1) }))).describe('Models to try after `model`, in order; another form of `models`.'),
   route: z.unknown().optional().describe('Ignored.'),
-  context_management: z.unknown().optional().describe('Taken, without effect.'),
+  context_management: z.unknown().optional().describe('Accepted, but has no effect.'),
   thread: unsupported('must be null: nothing is stored, send the whole conversation in "messages" instead'),
   mcp_servers: unsupported('is not supported in this format: /api/v1/responses takes tools of the type mcp'),
 })

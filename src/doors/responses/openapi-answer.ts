@@ -15,7 +15,7 @@ export const usage = z.looseObject({
   total_tokens: tokens,
   prompt_tokens: tokens.describe('The same as input_tokens.'),
   completion_tokens: tokens.describe('The same as output_tokens.'),
-  cost: dollars.describe('USD; null when no price is known.'),
+  cost: dollars.describe('USD; null if no price is known.'),
   cost_details: z
     .looseObject({
       upstream_inference_cost: dollars,
@@ -42,15 +42,15 @@ export const gatewayMetadata = z
       total: z.int(),
       available: z.array(z.looseObject({ provider: z.string(), model: z.string(), selected: z.boolean() })),
     }),
-    attempt: z.int().describe('Which attempt answered, counted from 1; 0 when none was reached.'),
+    attempt: z.int().describe('Which attempt answered, counted from 1; 0 if none was made.'),
     attempts: z.array(z.looseObject({ provider: z.string(), model: z.string(), status: z.int(), error_type: z.string().optional() })).optional(),
-    params: z.looseObject({}).optional().describe('What was changed or left out of the request on its way.'),
+    params: z.looseObject({}).optional().describe('What was changed in or left out of the request.'),
     pipeline: z
       .array(z.looseObject({ type: z.string(), name: z.string() }))
       .optional()
-      .describe('Stages that really ran.'),
+      .describe('Stages that ran.'),
   })
-  .describe('How the call was routed; only when the metadata header asks for it.')
+  .describe('How the call was routed; only if the metadata header asks for it.')
 
 export const responseResource = z.looseObject({
   id: z.string().describe('Generation id, gen-...'),
@@ -108,6 +108,6 @@ export const errorEnvelope = z.looseObject({
   debug: z
     .looseObject({ echo_upstream_body: z.looseObject({}) })
     .optional()
-    .describe('What the last upstream was sent; only when a streaming request asks with `debug.echo_upstream_body`.'),
+    .describe('The body sent to the last upstream; only if a streaming request sets `debug.echo_upstream_body`.'),
   gateway_metadata: gatewayMetadata.optional(),
 })

@@ -52,7 +52,7 @@ export const promptCacheOptions = fields({ mode: maybe(z.enum(['explicit', 'impl
 
 export const imageConfig = dictionary(byKind({ string: z.string(), number: z.number(), array: list(z.unknown()) }))
 
-export const debug = fields({ echo_upstream_body: flag.describe('Streams tell what each upstream was sent, as response.debug.') })
+export const debug = fields({ echo_upstream_body: flag.describe('Streams have a response.debug event with the body sent to each upstream.') })
 
 export const stopServerToolsWhen = list(
   byType(

@@ -52,39 +52,38 @@ const metadataHeader = {
 const sessionHeader = {
   name: 'x-session-id',
   in: 'header',
-  description: 'The same as session_id in the body, which wins.',
+  description: 'The same as session_id in the body, which takes precedence.',
   schema: { type: 'string', maxLength: 256 },
 }
 const addedMetadataHeader = {
   name: 'X-Gateway-Metadata',
   in: 'header',
-  description: 'A JSON object: more pairs for metadata, for programs that can set headers alone. Those of the body win.',
+  description: 'A JSON object: additional pairs for metadata, for programs that can only set headers. The pairs of the body take precedence.',
   schema: { type: 'string' },
 }
 const streamFailureHeader = {
   name: 'X-Gateway-Stream-Failure',
   in: 'header',
   description:
-    'What becomes of an answer that breaks after its first words: "fail" reports it, "continue" has the next endpoint go on with it, ' +
-    '"buffer" holds it back until it is whole. Default: routing.stream_failure of the operator.',
+    'What happens to an answer that breaks after it has begun: "fail" reports an error, "continue" lets the next endpoint continue it, ' +
+    '"buffer" holds the answer back until it is complete. Default: routing.stream_failure of the configuration.',
   schema: { type: 'string', enum: STREAM_FAILURES },
 }
 const keepAliveHeader = {
   name: 'X-Gateway-Keep-Alive',
   in: 'header',
   description:
-    'What a silent stream carries every ten seconds or so: a "comment" (default), or an "event" of type keepalive, for clients that take ' +
-    'comments for silence. The first one comes behind response.created, which then names the model that was asked for. ' +
-    'Streams of generateContent carry an event with an empty part by default.',
+    'What a silent stream sends about every ten seconds: a "comment" (default), or an "event" of type keepalive, for clients that ignore ' +
+    'comments. The first one comes after response.created, which then names the requested model. ' +
+    'Streams of generateContent send an event with an empty part by default.',
   schema: { type: 'string', enum: ['comment', 'event'] },
 }
 const errorEventHeader = {
   name: 'X-Gateway-Error-Event',
   in: 'header',
   description:
-    '"on": a stream that fails says so in an event of its own before the one that ends it (response.failed, or a chunk with choices and ' +
-    'error), which some clients pass over. ' +
-    'Default: responses.error_event of the operator.',
+    '"on": a stream that fails has an error event before the last one (response.failed, or a chunk with choices and error), ' +
+    'which some clients ignore. Default: responses.error_event of the configuration.',
   schema: { type: 'string', enum: ['on', 'off'] },
 }
 
@@ -92,8 +91,8 @@ const errorCodeHeader = {
   name: 'X-Gateway-Error-Code',
   in: 'header',
   description:
-    '"word": before the first byte of an answer, too, error.code says what went wrong by the word that response.failed has for it ' +
-    '(context_length_exceeded, rate_limit_exceeded, invalid_prompt, ...), and not by the status, for clients that read it there.',
+    '"word": error.code of a refusal before the first byte is a word as in response.failed ' +
+    '(context_length_exceeded, rate_limit_exceeded, invalid_prompt, ...) instead of the status, for clients that expect it there.',
   schema: { type: 'string', enum: ['status', 'word'] },
 }
 
@@ -110,20 +109,20 @@ export const cacheHeaders = [
     name: 'X-Gateway-Cache',
     in: 'header',
     description:
-      '"true": an answer that was kept for the same request of the same key is told again, for nothing, else the answer is kept; "false": not even ' +
-      'where a preset wants it. The answer says X-Gateway-Cache-Status (HIT or MISS), -TTL, -Age and -Source-Id.',
+      '"true": an answer stored for the same request of the same key is returned again at no cost; otherwise the answer is stored. "false": never, even if ' +
+      'a preset asks for it. The answer has X-Gateway-Cache-Status (HIT or MISS), -TTL, -Age and -Source-Id.',
     schema: { type: 'string', enum: ['true', 'false'] },
   },
   {
     name: 'X-Gateway-Cache-TTL',
     in: 'header',
-    description: 'Seconds the answer is kept. Default: 300, or the preset’s.',
+    description: 'Seconds for which the answer is stored. Default: 300, or that of the preset.',
     schema: { type: 'integer', minimum: 1, maximum: 86_400 },
   },
   {
     name: 'X-Gateway-Cache-Clear',
     in: 'header',
-    description: '"true": the answer is made anew and takes the place of the one that was kept.',
+    description: '"true": a new answer replaces the stored one.',
     schema: { type: 'string', enum: ['true', 'false'] },
   },
 ]

@@ -48,7 +48,7 @@ export function catalogRoutes(views: CatalogViews): ManagementRoutes {
     const own: RouteDoc = {
       id: 'listModelsUser',
       tag,
-      summary: 'List the models the key may use: the same, by another address',
+      summary: 'List the models the key may use (the same under another path)',
       query,
       answer: modelsAnswer,
     }
@@ -56,7 +56,7 @@ export function catalogRoutes(views: CatalogViews): ManagementRoutes {
     app.get('/api/v1/models/count', any({ id: 'listModelsCount', tag, summary: 'Count the models', query, answer: countAnswer }), (request) =>
       views.count(searchOf(request), callerOf(request)),
     )
-    const embedders: RouteDoc = { id: 'listEmbeddingsModels', tag, summary: 'List the models that make embeddings', query, answer: modelsAnswer }
+    const embedders: RouteDoc = { id: 'listEmbeddingsModels', tag, summary: 'List embedding models', query, answer: modelsAnswer }
     app.get('/api/v1/embeddings/models', any(embedders), (request) => {
       const search = searchOf(request)
       search.set('output_modalities', 'embeddings')
@@ -72,16 +72,21 @@ export function catalogRoutes(views: CatalogViews): ManagementRoutes {
       const shown = speaksMessages(request.headers) ? asMessagesModel(found) : found
       return { ...shown, object: 'model', owned_by: (found.alias_target?.slug ?? found.id).replace(/\/.*$/, '') }
     }
-    const model: RouteDoc = { id: 'getModel', tag, summary: 'One model, as the list shows it', answer: modelAnswer }
+    const model: RouteDoc = { id: 'getModel', tag, summary: 'Read one model, as in the list', answer: modelAnswer }
     app.get<{ Params: { author: string; slug: string } }>('/api/v1/models/:author/:slug', ofAllFormats(model), (request) =>
       one(`${request.params.author}/${request.params.slug}`, request),
     )
-    const encoded: RouteDoc = { ...model, id: 'getModelByEncodedId', summary: 'The same, with the slash of its name as %2F' }
+    const encoded: RouteDoc = { ...model, id: 'getModelByEncodedId', summary: 'The same, with the slash of the name as %2F' }
     app.get<{ Params: { id: string } }>('/api/v1/models/:id', ofAllFormats(encoded), (request) => one(request.params.id, request))
-    app.get('/api/v1/providers', any({ id: 'listProviders', tag, summary: 'List the providers that are on', answer: providersAnswer }), () =>
+    app.get('/api/v1/providers', any({ id: 'listProviders', tag, summary: 'List the providers in use', answer: providersAnswer }), () =>
       views.providers(),
     )
-    const endpoints: RouteDoc = { id: 'listEndpoints', tag, summary: 'Who serves a model, at what price and how well', answer: endpointsAnswer }
+    const endpoints: RouteDoc = {
+      id: 'listEndpoints',
+      tag,
+      summary: 'List the endpoints of a model, with prices and measurements',
+      answer: endpointsAnswer,
+    }
     app.get<{ Params: { author: string; slug: string } }>('/api/v1/models/:author/:slug/endpoints', any(endpoints), (request) => {
       const { author, slug } = request.params
       const found = views.endpoints(`${author}/${slug}`)

@@ -15,8 +15,8 @@ const pricing = component(
   'Pricing',
   z.object({
     ...prices,
-    prompt: z.string().describe('USD per token; -1 where it is unknown.'),
-    completion: z.string().describe('USD per token; -1 where it is unknown.'),
+    prompt: z.string().describe('USD per token; -1 if unknown.'),
+    completion: z.string().describe('USD per token; -1 if unknown.'),
     audio: amount.optional(),
     image: amount.optional(),
     image_output: amount.optional(),
@@ -26,13 +26,13 @@ const pricing = component(
       .array(
         z.object({
           ...prices,
-          min_prompt_tokens: z.number().optional().describe('For prompts of more tokens than this.'),
+          min_prompt_tokens: z.number().optional().describe('For prompts with more tokens than this.'),
           utc_start: z.number().optional().describe('Time of the day, UTC: 1630 for 16:30.'),
-          utc_end: z.number().optional().describe('The time it ends, of the next day when it is less than `utc_start`.'),
+          utc_end: z.number().optional().describe('When it ends; on the next day if it is less than `utc_start`.'),
         }),
       )
       .optional()
-      .describe('Prices of long prompts and of hours; where several apply, the last one counts.'),
+      .describe('Prices for long prompts and for times of day. If several apply, the last one counts.'),
   }),
 )
 const names = z.array(z.string())
@@ -63,7 +63,7 @@ const model = component(
       .object({
         mandatory: z.boolean(),
         default_enabled: z.boolean(),
-        supported_efforts: z.null().describe('All efforts are taken; what an endpoint does not know becomes the nearest it does.'),
+        supported_efforts: z.null().describe('All efforts are accepted; an unsupported one becomes the nearest that the endpoint supports.'),
         supports_max_tokens: z.boolean(),
       })
       .optional(),
@@ -80,7 +80,7 @@ export const modelAnswer = model.extend({ object: z.literal('model'), owned_by: 
 export const countAnswer = z.object({ data: z.object({ count: z.int() }) })
 
 const percentiles = component('Percentiles', z.object({ p50: z.number(), p75: z.number(), p90: z.number(), p99: z.number() }))
-const percent = z.number().nullable().describe('Percent of requests that were served; null without traffic.')
+const percent = z.number().nullable().describe('Percentage of requests that were served; null without traffic.')
 const endpoint = component(
   'Endpoint',
   z.object({

@@ -22,10 +22,7 @@ const content = component(
     output: z.object({
       completion: someText,
       reasoning: someText,
-      items: z
-        .array(z.unknown())
-        .optional()
-        .describe('What else was answered, as in `output` of the answer: calls of functions and of tools, messages that refuse.'),
+      items: z.array(z.unknown()).optional().describe('Other items of the answer, as in its `output`: function and tool calls, refusals.'),
     }),
     error: z
       .object({
@@ -44,7 +41,7 @@ type WireContent = z.output<typeof content>
 const doc: RouteDoc = {
   id: 'listGenerationContent',
   tag: 'Generations',
-  summary: 'Read what was said in a call, if its workspace keeps it',
+  summary: 'Read the content of a call, if its workspace stores it',
   query: generationQuery,
   answer: contentAnswer,
   errors: { 404: 'There is no such generation, or what was said was not kept.' },

@@ -9,9 +9,9 @@ import type { TranslatingDoor } from '../../doors/shared/door.ts'
 import { callerOf, type ManagementRoutes } from './app.ts'
 import { component, type RouteDoc } from './route-doc.ts'
 
-const tokens = z.int().min(0).describe('An estimate of the gateway, mostly within a third: each model counts in its own way.')
+const tokens = z.int().min(0).describe('An estimate, usually within a third: each model counts differently.')
 const counting = {
-  summary: 'Estimate the tokens of a prompt, without asking anyone',
+  summary: 'Estimate the tokens of a prompt without calling a model',
   errors: { 404: 'The preset does not exist.', 422: 'A tool is forced that is not offered.' },
 } as const
 

@@ -55,7 +55,7 @@ const statusAnswer = z.object({
       last_success_at: time.nullable(),
       last_error_at: time.nullable(),
       last_status: z.int().nullable(),
-      last_error: z.string().nullable().describe('Of the failure at last_error_at, which is over when last_success_at is later.'),
+      last_error: z.string().nullable().describe('The failure at last_error_at. It is over if last_success_at is later.'),
     }),
   ),
 })
@@ -82,14 +82,14 @@ const operations = {
   test: {
     id: 'testObservabilityDestination',
     tag,
-    summary: 'Test the connection, with an empty span or event where the platform knows no other way; no generation is recorded',
+    summary: 'Test the connection, with an empty span or event if the platform has no other way; no generation is recorded',
     answer: testAnswer,
   },
   sendTest: { id: 'sendTestToObservabilityDestination', tag, summary: 'Deliver a sample generation, labelled as one', answer: testAnswer },
-  status: { id: 'getObservabilityDestinationStatus', tag, summary: 'How its deliveries go', answer: statusAnswer },
+  status: { id: 'getObservabilityDestinationStatus', tag, summary: 'Read the state of its deliveries', answer: statusAnswer },
   pause: { id: 'pauseObservabilityDestination', tag, summary: 'Stop sending; deliveries wait', answer: statusAnswer },
-  resume: { id: 'resumeObservabilityDestination', tag, summary: 'Send again', answer: statusAnswer },
-  letters: { id: 'listObservabilityDeadLetters', tag, summary: 'List what could not be delivered', query: lettersPageSchema, answer: lettersAnswer },
+  resume: { id: 'resumeObservabilityDestination', tag, summary: 'Resume sending', answer: statusAnswer },
+  letters: { id: 'listObservabilityDeadLetters', tag, summary: 'List dead letters', query: lettersPageSchema, answer: lettersAnswer },
   replay: {
     id: 'replayObservabilityDeadLetters',
     tag,
@@ -145,7 +145,7 @@ function describeRoutes({ types, filterRules }: DestinationTypes) {
     update: {
       id: 'updateObservabilityDestination',
       tag,
-      summary: 'Change what is named',
+      summary: 'Change the given fields',
       params: z.object(idParam),
       body: update,
       answer,
@@ -154,7 +154,7 @@ function describeRoutes({ types, filterRules }: DestinationTypes) {
     remove: {
       id: 'deleteObservabilityDestination',
       tag,
-      summary: 'Delete a destination with its secrets and what waits for it',
+      summary: 'Delete a destination with its secrets and its queue',
       params: z.object(idParam),
       answer: deletedAnswer,
     },

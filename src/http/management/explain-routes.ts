@@ -15,7 +15,7 @@ const explanation = component(
   z.object({
     requested: z.string(),
     strategy: z.string(),
-    order: z.string().describe("How the first model's endpoints are ordered: a sort, `order`, or `balanced`."),
+    order: z.string().describe('How the endpoints of the first model are ordered: a sort, `order`, or `balanced`.'),
     estimated_input_tokens: z.number().nullable(),
     attempts: z
       .array(
@@ -31,7 +31,7 @@ const explanation = component(
           limits_ms: z.object({ connect: milliseconds, first_token: milliseconds, idle: milliseconds, total: milliseconds }),
           score: z.object({
             price: z.number().describe('USD for a million prompt and a million completion tokens.'),
-            share: z.number().nullable().describe('Of first tries; null when the order is fixed.'),
+            share: z.number().nullable().describe('Share of first attempts; null if the order is fixed.'),
             latency_p50_ms: z.number().nullable(),
             throughput_p50: z.number().nullable(),
           }),
@@ -47,8 +47,8 @@ const explanation = component(
 const doc: RouteDoc = {
   id: 'explainRoute',
   tag: 'Responses',
-  summary: 'Plan a response without calling anyone: which endpoints would be tried, and why each other one would not',
-  headers: z.object({ 'x-session-id': z.string().max(256).optional().describe('The same as session_id in the body, which wins.') }),
+  summary: 'Plan a response without sending it: which endpoints would be tried, and why the others would not',
+  headers: z.object({ 'x-session-id': z.string().max(256).optional().describe('The same as session_id in the body, which takes precedence.') }),
   body: { component: 'ResponsesRequest' },
   answer: explanation,
   errors: { 413: 'The body is larger than the limit.' },

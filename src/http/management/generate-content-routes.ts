@@ -26,7 +26,7 @@ interface Named {
 const listed = component(
   'GenerateContentModel',
   z.object({
-    name: z.string().describe('models/ and the name it is asked by.'),
+    name: z.string().describe('`models/` and the name used in requests.'),
     displayName: z.string(),
     description: z.string().optional(),
     version: z.string(),
@@ -40,7 +40,7 @@ const page = z.object({ models: z.array(listed), nextPageToken: z.string().optio
 const query = z.object({ pageSize: z.string().optional().describe('At most 1000; default 50.'), pageToken: z.string().optional() })
 const count = component(
   'GenerateContentTokens',
-  z.object({ totalTokens: z.int().min(0).describe('An estimate of the gateway, mostly within a third: each model counts in its own way.') }),
+  z.object({ totalTokens: z.int().min(0).describe('An estimate, usually within a third: each model counts differently.') }),
 )
 
 export interface GenerateContentRouteOptions {
@@ -61,7 +61,7 @@ export function generateContentRoutes({ views, estimate, presets, bodyLimitBytes
       return listedPage((wanted) => views.models(wanted, callerOf(request)), search)
     })
 
-    const one: RouteDoc = { id: 'getGenerateContentModel', tag, summary: 'One model, as the list shows it', answer: listed, error }
+    const one: RouteDoc = { id: 'getGenerateContentModel', tag, summary: 'Read one model, as in the list', answer: listed, error }
     const address = `${MODELS_PATH}:model`
     app.get<{ Params: { '*': string } }>(`${MODELS_PATH}*`, { config: { access: 'any', doc: one, address, ...keys } }, (request) => {
       const found = views.model(request.params['*'])
@@ -71,7 +71,7 @@ export function generateContentRoutes({ views, estimate, presets, bodyLimitBytes
 
     const weigh: Omit<RouteDoc, 'id'> = {
       tag,
-      summary: 'Estimate the tokens of a prompt, without asking anyone',
+      summary: 'Estimate the tokens of a prompt without calling a model',
       body: { component: 'GenerateContentCount' },
       answer: count,
       errors: { 404: 'There is no such method, or the preset does not exist.', 422: 'A tool is forced that is not offered.' },

@@ -18,7 +18,7 @@ const docs = {
   list: {
     id: 'listGenerations',
     tag,
-    summary: 'Look through the records of calls, newest first. A page may be short or empty: go on until `next_cursor` is null',
+    summary: 'Search the records of calls, newest first. A page may be short or empty: continue until `next_cursor` is null',
     query: generationsQuery,
     answer: generationsAnswer,
     errors: { 404: 'There is no such workspace.' },
@@ -26,7 +26,7 @@ const docs = {
   get: {
     id: 'getGenerationDetail',
     tag,
-    summary: 'Read all of the record of a call: its attempts, costs, stages and tools',
+    summary: 'Read the full record of a call: attempts, costs, stages and tools',
     answer: generationDetailAnswer,
     errors: { 404: 'There is no such generation.' },
   },

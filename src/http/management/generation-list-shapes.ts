@@ -14,16 +14,16 @@ const status = z.enum(['completed', 'incomplete', 'failed', 'cancelled'])
 
 export const generationsQuery = z.object({
   limit: limitField,
-  cursor: z.string().max(4_096).optional().describe('The `next_cursor` of the page before.'),
+  cursor: z.string().max(4_096).optional().describe('The `next_cursor` of the previous page.'),
   workspace_id: z.string().min(1, 'the id of a workspace is expected').max(64).optional(),
-  model: name.describe('The model that served, or the one the caller named.'),
+  model: name.describe('The model that served the call, or the requested one.'),
   provider: name.describe('Slug.'),
   status: status.optional(),
   error_type: name,
   api_key_hash: z.string().max(128).optional(),
   session_id: name,
-  from: time.describe('Calls that began then or later.'),
-  to: time.describe('Calls that began before.'),
+  from: time.describe('Calls that started at or after this time.'),
+  to: time.describe('Calls that started before this time.'),
 })
 
 /** The filter of a query, without its workspace. */
@@ -49,13 +49,13 @@ const someUsd = z.number().nullable().describe('USD.')
 
 const summaryFields = {
   id: z.string(),
-  created_at: z.iso.datetime().describe('When the call began.'),
+  created_at: z.iso.datetime().describe('When the call started.'),
   workspace_id: z.string(),
   api_key_hash: z.string(),
   api_key_name: z.string(),
   api_type: z.enum(API_TYPES),
   requested_model: z.string(),
-  model: text.describe('The model that served; null when none was reached.'),
+  model: text.describe('The model that served the call; null if none did.'),
   provider: text.describe('Slug.'),
   provider_name: text,
   endpoint_id: text,
@@ -73,8 +73,8 @@ const summaryFields = {
   native_tokens_reasoning: count.nullable(),
   native_tokens_cached: count.nullable(),
   total_cost: usd,
-  cost_source: z.enum(['upstream', 'catalog', 'unknown']).describe('`unknown`: there is no price for a part of it, and what is told is the rest.'),
-  upstream_inference_cost: z.number().nullable().describe('USD by list price, when an own provider key paid.'),
+  cost_source: z.enum(['upstream', 'catalog', 'unknown']).describe('`unknown`: part of it has no price, and the amount is the rest.'),
+  upstream_inference_cost: z.number().nullable().describe('USD by list price, if an own provider key paid.'),
   latency: milliseconds.describe('Milliseconds to the first content.'),
   generation_time: milliseconds.describe('Milliseconds of the whole call.'),
 }
@@ -86,7 +86,7 @@ export const generationsAnswer = z.object({
     .string()
     .nullable()
     .describe(
-      'Where to go on. A page looks at a bounded number of records and may be short, or empty, while there is more: go on until this is null.',
+      'Cursor of the next page. A page covers a limited number of records, so it may be short or empty although there are more: continue until this is null.',
     ),
 })
 
@@ -106,7 +106,7 @@ const attempt = component(
     error_message: text,
     upstream_id: text,
     is_byok: z.boolean(),
-    cost: z.number().nullable().describe('USD of what it wrote, where it wrote a part of the answer.'),
+    cost: z.number().nullable().describe('USD of its output, if it produced part of the answer.'),
   }),
 )
 const step = z.object({
@@ -141,28 +141,28 @@ const detail = component(
     origin: text,
     http_referer: text,
     user_agent: text,
-    router: text.describe('What chose the model, when the caller did not name it: `gateway/auto`, or `fallback`, `latest`, `alias`.'),
+    router: text.describe('How the model was chosen, if the caller did not name it: `gateway/auto`, `fallback`, `latest` or `alias`.'),
     strategy: z.string(),
     preset_id: text,
-    response_cache_source_id: text.describe('The generation whose answer was told again.'),
+    response_cache_source_id: text.describe('The generation whose answer was reused.'),
     service_tier: text,
-    output_type: z.enum(['json', 'image']).nullable().describe('What the caller asked the answer to be, where that is not text.'),
+    output_type: z.enum(['json', 'image']).nullable().describe('The requested output, if it is not text.'),
     native_finish_reason: text,
-    routing_time: milliseconds.describe('Milliseconds until the request went to the upstream that served.'),
+    routing_time: milliseconds.describe('Milliseconds until the request was sent to the upstream that served it.'),
     cost: z
       .object({
         total: usd,
         input: usd,
         output: usd,
-        cache_discount: z.number().describe('USD that caching saved, or cost more when negative.'),
-        byok: z.number().describe("USD of the total that the caller's own provider accounts are charged."),
-        extras: z.record(z.string(), z.number()).readonly().describe('USD of tools, plugins and items per request, part of the total.'),
+        cache_discount: z.number().describe('USD that caching saved; negative if it cost more.'),
+        byok: z.number().describe("USD of the total charged to the caller's own provider accounts."),
+        extras: z.record(z.string(), z.number()).readonly().describe('USD for tools, plugins and charges per request; part of the total.'),
         source: z.enum(['upstream', 'catalog', 'unknown']),
       })
-      .describe("All that the call cost, whoever pays; `total_cost` is the gateway's part."),
+      .describe("The full cost of the call; `total_cost` is the part paid with the gateway's credentials."),
     unit_prices: z.object({ input: someUsd, output: someUsd }).nullable().describe('USD per million tokens.'),
-    pipeline: z.array(stage).readonly().describe('What layers did to the call.'),
-    steps: z.array(step).describe('Tools the gateway ran, as far as their times were kept.'),
+    pipeline: z.array(stage).readonly().describe('Stages that processed the call.'),
+    steps: z.array(step).describe('Tools that the gateway ran, if their times were stored.'),
     trace: anything.nullable(),
     metadata: z.record(z.string(), z.string()).readonly().nullable(),
     parameters: anything,

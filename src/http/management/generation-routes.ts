@@ -14,7 +14,7 @@ export interface GenerationRouteOptions {
 const doc: RouteDoc = {
   id: 'getGeneration',
   tag: 'Generations',
-  summary: 'Read the record of a call, for keys that reach its workspace',
+  summary: 'Read the record of a call, with a key of its workspace',
   query: generationQuery,
   answer: generationAnswer,
   errors: { 404: 'There is no such generation.' },

@@ -41,7 +41,7 @@ const docs = {
   create: {
     id: 'createGuardrail',
     tag,
-    summary: 'Create a guardrail; it acts on the keys it is assigned to',
+    summary: 'Create a guardrail; it applies to the keys it is assigned to',
     body: createGuardrailBody,
     status: 201,
     answer: guardrailAnswer,
@@ -55,13 +55,13 @@ const docs = {
     body: updateGuardrailBody,
     answer: guardrailAnswer,
   },
-  remove: { id: 'deleteGuardrail', tag, summary: 'Delete a guardrail; a default demands nothing again', params, answer: deletedAnswer },
+  remove: { id: 'deleteGuardrail', tag, summary: 'Delete a guardrail; a default one only loses its rules', params, answer: deletedAnswer },
   allKeys: { id: 'listKeyAssignments', tag, summary: 'List which keys have guardrails', query: pageQuery, answer: assignmentsAnswer },
   keys: { id: 'listGuardrailKeyAssignments', tag, summary: 'List the keys of a guardrail', params, query: pageQuery, answer: assignmentsAnswer },
   assign: {
     id: 'bulkAssignKeysToGuardrail',
     tag,
-    summary: 'Assign keys to a guardrail, in place of the one they had',
+    summary: 'Assign keys to a guardrail, replacing the one they had',
     params,
     body: keyHashesBody,
     answer: assignedAnswer,
@@ -69,7 +69,7 @@ const docs = {
   unassign: {
     id: 'bulkUnassignKeysFromGuardrail',
     tag,
-    summary: 'Take keys from a guardrail',
+    summary: 'Remove keys from a guardrail',
     params,
     body: keyHashesBody,
     answer: unassignedAnswer,

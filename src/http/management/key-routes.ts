@@ -40,8 +40,8 @@ const docs = {
   get: { id: 'getKey', tag, summary: 'Read a key', answer: keyAnswer },
   update: { id: 'updateKeys', tag, summary: 'Change a key; null removes a limit', body: updateKeyBody, answer: keyAnswer },
   remove: { id: 'deleteKeys', tag, summary: 'Revoke a key', answer: deletedAnswer },
-  current: { id: 'getCurrentKey', tag, summary: 'Read the key that asks', answer: currentKeyAnswer },
-  currentByOldName: { id: 'getCurrentKeyByOldName', tag, summary: 'The same, at the address that older clients know', answer: currentKeyAnswer },
+  current: { id: 'getCurrentKey', tag, summary: 'Read the key of the request', answer: currentKeyAnswer },
+  currentByOldName: { id: 'getCurrentKeyByOldName', tag, summary: 'The same, under the path that older clients use', answer: currentKeyAnswer },
 } satisfies { readonly [name: string]: RouteDoc }
 
 type LimitFields = z.output<typeof updateKeyBody>

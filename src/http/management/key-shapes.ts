@@ -14,14 +14,14 @@ const rateLimits = z
   .strictObject({
     requests_per_minute: perMinute,
     tokens_per_minute: perMinute,
-    concurrent_requests: perMinute.describe('How many calls may run at a time.'),
+    concurrent_requests: perMinute.describe('Maximum number of concurrent calls.'),
   })
   .describe('Beyond the contract; null or absent: no limit of its own.')
 export const rateLimitsField = rateLimits.nullable().optional()
 
 const limits = {
   limit: amountField.nullable().optional().describe('USD the key may spend per `limit_reset`; null: no limit.'),
-  limit_reset: z.enum(['daily', 'weekly', 'monthly']).nullable().optional().describe('When the limit starts anew, UTC; null: never.'),
+  limit_reset: z.enum(['daily', 'weekly', 'monthly']).nullable().optional().describe('When the limit resets, UTC; null: never.'),
   include_byok_in_limit: z.boolean().optional().describe("Whether calls served with the workspace's own provider keys count."),
   rate_limits: rateLimitsField,
 }

@@ -33,7 +33,8 @@ export function buildOpenApi({ title, version, doors, routes }: OpenApiInput): J
     info: {
       title,
       version,
-      description: 'A self-hosted gateway to language models: one API over every provider, with failover, limits and forwarding of what happened.',
+      description:
+        'A self-hosted gateway to language models: one API for all providers, with failover, limits and forwarding to observability tools.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],

@@ -10,7 +10,7 @@ export interface OperationsOptions {
 
 const tag = 'Operations'
 const docs = {
-  metrics: { id: 'getMetrics', tag, summary: 'Figures in the Prometheus text format', answer: { mediaType: 'text/plain' } },
+  metrics: { id: 'getMetrics', tag, summary: 'Metrics in the Prometheus text format', answer: { mediaType: 'text/plain' } },
   openApi: { id: 'getOpenApi', tag, summary: 'This document', answer: z.record(z.string(), z.unknown()) },
 } satisfies { readonly [name: string]: RouteDoc }
 
@@ -20,7 +20,7 @@ export const PROBES: readonly RegisteredRoute[] = [
     method: 'GET',
     url: '/healthz',
     access: 'public',
-    doc: { id: 'getHealth', tag, summary: 'Whether the process lives', answer: z.object({ status: z.literal('ok') }) },
+    doc: { id: 'getHealth', tag, summary: 'Whether the process is alive', answer: z.object({ status: z.literal('ok') }) },
   },
   {
     method: 'GET',
@@ -29,7 +29,7 @@ export const PROBES: readonly RegisteredRoute[] = [
     doc: {
       id: 'getReadiness',
       tag,
-      summary: 'Whether it can serve',
+      summary: 'Whether it can serve requests',
       answer: z.object({ status: z.literal('ready') }),
       errors: { 503: { when: 'Not ready.', answer: z.object({ status: z.literal('not_ready'), reason: z.string() }) } },
     },

@@ -47,7 +47,7 @@ const docs = {
     errors: { 404: 'The workspace does not exist, or not for this key.' },
   },
   create: { id: 'createPreset', tag, summary: 'Create a preset', body: createPresetBody, status: 201, answer: presetAnswer, errors: taken },
-  get: { id: 'getPreset', tag, summary: 'Read a preset with the version requests get', query: workspaceQuery, answer: presetAnswer },
+  get: { id: 'getPreset', tag, summary: 'Read a preset with its active version', query: workspaceQuery, answer: presetAnswer },
   update: {
     id: 'updatePreset',
     tag,
@@ -76,7 +76,7 @@ const docs = {
   save: {
     id: 'createPresetsResponses',
     tag,
-    summary: 'Keep what a request sets as a preset, or as a new version of one',
+    summary: 'Save the fields of a request as a preset, or as a new version of one',
     query: workspaceQuery,
     body: { component: 'ResponsesRequest' },
     answer: presetAnswer,

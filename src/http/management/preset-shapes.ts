@@ -38,7 +38,7 @@ export const updatePresetBody = component(
     status: status.optional(),
     system_prompt: systemPrompt,
     config: config.optional(),
-    designated_version: z.int().min(1).optional().describe('Number of the version requests get from now on.'),
+    designated_version: z.int().min(1).optional().describe('Number of the version to activate.'),
   }),
 )
 

@@ -53,7 +53,7 @@ const activityItem = component(
 const activityAnswer = z.object({ data: z.array(activityItem) })
 const creditsAnswer = z.object({
   data: z.object({
-    total_credits: z.number().describe('USD that may be spent in all; to a key of one workspace, what the others leave of them.'),
+    total_credits: z.number().describe('USD that may be spent in total; for a key of one workspace, what the others leave.'),
     total_usage: z.number(),
   }),
 })
@@ -68,7 +68,7 @@ const docs = {
     answer: activityAnswer,
     errors: { 404: 'No such key or workspace.' },
   },
-  credits: { id: 'getCredits', tag, summary: 'What may be spent, and what was', answer: creditsAnswer },
+  credits: { id: 'getCredits', tag, summary: 'Read the credits and what was spent', answer: creditsAnswer },
 } satisfies { readonly [name: string]: RouteDoc }
 
 /** `GET /api/v1/activity` and `GET /api/v1/credits`. */

@@ -22,17 +22,17 @@ const fields = {
   description: z.string().max(500).nullable().optional(),
   default_text_model: defaultModel.describe('Serves calls that name no model.'),
   default_image_model: defaultModel.describe('Serves calls that name no model and want images.'),
-  default_provider_sort: z.enum(SORT_KEYS).nullable().optional().describe('How endpoints are sorted for calls that say nothing about it.'),
+  default_provider_sort: z.enum(SORT_KEYS).nullable().optional().describe('How endpoints are sorted for calls that do not say it.'),
   io_logging_api_key_ids: z
     .array(z.union([z.int(), z.string().max(128)]))
     .max(1_000)
     .nullable()
     .optional()
-    .describe('Hashes of the keys whose calls are kept; null: all. A number is kept as it is and names no key: keys here have none.'),
+    .describe('Hashes of the keys whose calls are stored; null: all. Numbers are accepted but match no key, because keys have no numbers here.'),
   io_logging_sampling_rate: z.number().min(0).max(1).optional(),
   is_data_discount_logging_enabled: z.boolean().optional(),
   is_observability_broadcast_enabled: z.boolean().optional().describe('Whether calls are forwarded to destinations.'),
-  is_observability_io_logging_enabled: z.boolean().optional().describe('Whether what was said is kept.'),
+  is_observability_io_logging_enabled: z.boolean().optional().describe('Whether prompts and answers are stored.'),
   rate_limits: rateLimitsField,
 }
 const slug = z
