@@ -16,22 +16,7 @@ const byAge = (a: ApiKey, b: ApiKey): number => a.createdAt - b.createdAt || (a.
 
 export function createKeyStore(db: Db): KeyStore {
   return {
-    list: (filter) =>
-      guarded(async () => {
-        const read = async (range?: KeyRange): Promise<readonly ApiKey[]> => {
-          let query = db.selectFrom('api_keys').selectAll()
-          if (range !== undefined) query = query.where('hash', '>', range.after)
-          if (range?.last !== undefined) query = query.where('hash', '<=', range.last)
-          if (filter?.workspaceId !== undefined) query = query.where('workspace_id', '=', filter.workspaceId)
-          if (filter?.creatorUserId !== undefined) query = query.where('creator_user_id', '=', filter.creatorUserId)
-          const since = filter?.revokedSince
-          if (since !== undefined)
-            query = query.where((key) => key.or([key('revoked_at', 'is', null), key('revoked_at', '>=', since), key('origin', '=', 'environment')]))
-          return (await query.execute()).map(decode)
-        }
-        const found = filter?.workspaceId === undefined ? await readInSteps(db, STEPS, read) : [...(await read())]
-        return found.sort(byAge)
-      }),
+    list: createKeyList(db),
     page: ({ workspaceId, kind, disabledToo, offset, limit }) =>
       guarded(async () => {
         const rows = await db
@@ -121,6 +106,26 @@ export function createKeyStore(db: Db): KeyStore {
         return numDeletedRows > 0n
       }),
   }
+}
+
+function createKeyList(db: Db): KeyStore['list'] {
+  return (filter = {}) =>
+    guarded(async () => {
+      const { workspaceId, creatorUserId, revokedSince: since } = filter
+      const read = async (range?: KeyRange): Promise<readonly ApiKey[]> => {
+        let query = db.selectFrom('api_keys').selectAll()
+        if (range !== undefined) query = query.where('hash', '>', range.after)
+        if (range?.last !== undefined) query = query.where('hash', '<=', range.last)
+        if (workspaceId !== undefined) query = query.where('workspace_id', '=', workspaceId)
+        if (creatorUserId !== undefined) query = query.where('creator_user_id', '=', creatorUserId)
+        if (since !== undefined)
+          query = query.where((key) => key.or([key('revoked_at', 'is', null), key('revoked_at', '>=', since), key('origin', '=', 'environment')]))
+        return (await query.execute()).map(decode)
+      }
+      // The keys of one workspace are found by its index, in one statement.
+      const found = workspaceId === undefined ? await readInSteps(db, STEPS, read) : [...(await read())]
+      return found.sort(byAge)
+    })
 }
 
 function encodePatch(patch: ApiKeyPatch): Partial<Row> {
