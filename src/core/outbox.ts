@@ -254,6 +254,8 @@ export interface DurableOutbox extends Outbox {
    * sends; `onExpired` is called with them.
    */
   sweep(limit: number, deadLetterMs?: number, onExpired?: (expired: GivenUp) => void): Promise<number>
+  /** How much waits, for each destination with a queue or dead letters. */
+  queues(): Promise<readonly (Pick<DeliveryStatus, 'queued' | 'oldestAt'> & { readonly destinationId: string })[]>
   /** All owners of leases, including expired leases. Reads the whole queue, so it is meant for the start of a process. */
   owners(): Promise<readonly string[]>
 }

@@ -14,6 +14,7 @@ import { createLease } from './outbox-lease.ts'
 import { retryDeliveries } from './outbox-retry.ts'
 import { count, createSettle } from './outbox-settle.ts'
 import { createSweep } from './outbox-sweep.ts'
+import { createQueues } from './outbox-queue.ts'
 import { createTrim } from './outbox-trim.ts'
 import { RecentEntries } from './recent-entries.ts'
 import { guarded, isStoreUnavailable, toStoreError } from './store-error.ts'
@@ -66,6 +67,7 @@ export function createOutbox(options: OutboxOptions): DurableOutbox {
     stripContent: (destinationId) => inTransaction(db, (trx) => stripDeliveries(trx, engine, destinationId)),
     trim: createTrim(database, clock),
     sweep: createSweep(database, clock),
+    queues: createQueues(database),
     owners: () =>
       guarded(async () => {
         const rows = await db.selectFrom('outbox_deliveries').select('owner').distinct().where('owner', 'is not', null).execute()

@@ -57,6 +57,19 @@ export function describeDurableOutboxContract(name: string, open: (clock: Clock)
       expect(await lease()).toEqual([])
     })
 
+    it('tells how much waits in each queue, what is leased included and dead letters not', async () => {
+      for (const id of ['d1', 'd2', 'd3']) await add(id)
+      const entered = clock.now()
+      await outbox.record([sampleEntry('gen-1', ['d1', 'd2']), sampleEntry('gen-2', ['d1'])])
+      await lease()
+      const [dead] = await lease('d2')
+      await outbox.settle(OWNER, [{ id: dead!.id, state: 'dead', reason: 'rejected', status: 400, error: 'no' }])
+      expect(await outbox.queues()).toEqual([
+        { destinationId: 'd1', queued: 2, oldestAt: entered },
+        { destinationId: 'd2', queued: 0, oldestAt: undefined },
+      ])
+    })
+
     it('strips content in the transaction that turns privacy on, and lets none in afterwards', async () => {
       await add('d1')
       await outbox.record([sampleEntry('gen-1', ['d1'])])

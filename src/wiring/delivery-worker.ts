@@ -226,8 +226,9 @@ const clientOf = ({ allowPrivate }: DeliverySettings, { version }: DeliveryThrea
 
 async function readQueues(store: Store, outbox: DurableOutbox): Promise<readonly QueueFigures[]> {
   const byType = new Map<string, QueueFigures>()
+  const queues = new Map((await outbox.queues()).map((queue) => [queue.destinationId, queue]))
   for (const { id, type } of (await store.destinations.list({})).destinations) {
-    const { queued, oldestAt } = await outbox.status(id)
+    const { queued = 0, oldestAt } = queues.get(id) ?? {}
     const sum = byType.get(type)
     const oldest = Math.min(sum?.oldestAt ?? Infinity, oldestAt ?? Infinity)
     byType.set(type, { type, queued: (sum?.queued ?? 0) + queued, oldestAt: Number.isFinite(oldest) ? oldest : undefined })
