@@ -379,10 +379,6 @@ describe('plugins', () => {
     expect(error).toMatchObject({ status: 400, details: { path: 'plugins[1].id' } })
     expect(error.message).toMatch(/is "time-machine", which is not a known plugin; known are auto-router, /)
   })
-  it("an operator's own plugin is accepted with its settings", () => {
-    const plugins = [{ id: 'own', settings: 1 }]
-    expect(decodeResponsesRequest({ input: 'Hello', plugins }, {}, { plugins: new Set(['own']) }).plugins).toEqual(plugins)
-  })
 })
 
 describe('metadata', () => {

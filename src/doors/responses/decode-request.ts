@@ -23,13 +23,11 @@ export interface ResponsesHeaders {
 }
 
 export interface DecodeOptions {
-  /** Ids of plugins that the operator added to those of the contract. */
-  readonly plugins?: ReadonlySet<string>
   /** The item of an earlier answer in the same workspace; undefined if it is not (or no longer) known. Default: none is known. */
   readonly resolveReference?: (id: string) => InputItem | undefined
 }
 
-const CONTRACT_PLUGINS: ReadonlySet<string> = new Set(PLUGINS.map(([id]) => id))
+const KNOWN_PLUGINS: ReadonlySet<string> = new Set(PLUGINS.map(([id]) => id))
 
 /**
  * The parsed body of POST /api/v1/responses as a ModelRequest. Nothing is cloned: fields and items are the body's own, and the body is not modified; only
@@ -46,7 +44,7 @@ const CONTRACT_PLUGINS: ReadonlySet<string> = new Set(PLUGINS.map(([id]) => id))
 export function decodeResponsesRequest(body: unknown, headers: ResponsesHeaders = {}, options: DecodeOptions = {}): ModelRequest {
   checkBody(responsesRequest, body, 'input')
   const request: { [field: string]: unknown } = dropNulls(body as { readonly [field: string]: unknown })
-  checkPlugins(request['plugins'] as ModelRequest['plugins'], options.plugins)
+  checkPlugins(request['plugins'] as ModelRequest['plugins'])
   const input = decodeInput(request['input'], options.resolveReference)
   if (request['input'] === undefined && Array.isArray(request['messages'])) {
     throw refuse('invalid_prompt', 'input', 'is missing: this is the Responses format, in which "input" takes what chat completions call "messages"')
@@ -76,12 +74,15 @@ function dropNulls(body: { readonly [field: string]: unknown }): { [field: strin
   return fields.some(isEmpty) ? Object.fromEntries(Object.entries(body).filter(([field]) => !isEmpty(field))) : { ...body }
 }
 
-function checkPlugins(plugins: ModelRequest['plugins'], added: ReadonlySet<string> | undefined): void {
+function checkPlugins(plugins: ModelRequest['plugins']): void {
   if (plugins === undefined) return
   for (const [index, { id }] of plugins.entries()) {
-    if (CONTRACT_PLUGINS.has(id) || added?.has(id) === true) continue
-    const known = [...CONTRACT_PLUGINS, ...(added ?? [])].slice(0, 32)
-    throw refuse('invalid_request', `plugins[${index}].id`, `is ${quote(id)}, which is not a known plugin; known are ${known.join(', ')}`)
+    if (KNOWN_PLUGINS.has(id)) continue
+    throw refuse(
+      'invalid_request',
+      `plugins[${index}].id`,
+      `is ${quote(id)}, which is not a known plugin; known are ${[...KNOWN_PLUGINS].join(', ')}`,
+    )
   }
 }
 

@@ -100,7 +100,7 @@ export const PLUGINS: readonly Branch[] = [
   ),
 ]
 
-/** This door does not know the settings of an operator's own plugin; decode-request checks whether its id exists. */
+/** decode-request refuses them, and names the known ones. */
 const otherPlugin = fields({ id: z.string().min(1) })
 
 export const plugins = list(byType(PLUGINS, { noun: 'plugin', tag: 'id', others: otherPlugin }))
