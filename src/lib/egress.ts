@@ -83,7 +83,7 @@ export function createEgress(options: EgressOptions): Egress {
   return {
     async request({ method, url: text, headers = {}, body, timeoutMs = 30_000, maxResponseBytes = 4 * 1024 * 1024, signal }) {
       const url = checkUrl(text, policy)
-      const limit = AbortSignal.timeout(timeoutMs)
+      const { limit, end } = startLimit(timeoutMs)
       const cancel = signal === undefined ? limit : AbortSignal.any([signal, limit])
       let status: number | undefined
       try {
@@ -100,13 +100,14 @@ export function createEgress(options: EgressOptions): Egress {
         return { status, headers: flatten(response.headers), body: bytes, truncated }
       } catch (error) {
         throw toEgressError(error, hostOf(url), limit, signal, status)
+      } finally {
+        end()
       }
     },
     async open({ method, url: text, headers = {}, body, headersTimeoutMs = 30_000, maxResponseBytes = 4 * 1024 * 1024, signal }) {
       const url = checkUrl(text, policy)
       const host = hostOf(url)
-      const late = new AbortController()
-      const timer = setTimeout(() => late.abort(), headersTimeoutMs)
+      const { limit, end } = startLimit(headersTimeoutMs)
       try {
         const response = await requestThrough(agent, {
           origin: url.origin,
@@ -114,22 +115,29 @@ export function createEgress(options: EgressOptions): Egress {
           method,
           headers: { 'user-agent': userAgent, ...checkHeaders(headers) },
           ...(body === undefined ? {} : { body }),
-          signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
+          signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
         })
-        const broken = (error: unknown): EgressError => toEgressError(error, host, late.signal, signal)
+        const broken = (error: unknown): EgressError => toEgressError(error, host, limit, signal)
         return {
           status: response.statusCode,
           headers: flatten(response.headers),
           body: bounded(response.body, maxResponseBytes, host, broken),
         }
       } catch (error) {
-        throw toEgressError(error, host, late.signal, signal)
+        throw toEgressError(error, host, limit, signal)
       } finally {
-        clearTimeout(timer)
+        end()
       }
     },
     close: () => agent.destroy(),
   }
+}
+
+/** What arrived while the process stood still is read before the limit applies: a delivery that was answered in time would be sent again. */
+function startLimit(ms: number): { readonly limit: AbortSignal; readonly end: () => void } {
+  const late = new AbortController()
+  const timer = setTimeout(() => setImmediate(() => late.abort()), ms).unref()
+  return { limit: late.signal, end: () => clearTimeout(timer) }
 }
 
 async function* bounded(body: AsyncIterable<Buffer>, limit: number, host: string, broken: (error: unknown) => EgressError): AsyncGenerator<Buffer> {
