@@ -122,6 +122,7 @@ const SCENARIOS_TOGETHER = [
   'scenarios/sixteen-faults',
   'scenarios/stream-failure',
   'scenarios/subagent-functions',
+  'scenarios/subagent-resumed',
   'scenarios/tenancy',
   'scenarios/tool-money',
   'scenarios/trace-context',

@@ -89,7 +89,7 @@ export interface CallTrace {
   untold?: GatewayError
   /** The usage of a call with several upstream answers that broke off before the last one. */
   spent?: Usage
-  /** The cost of what plugins bought for an answer that never began. */
+  /** The cost of what plugins and tools did for an answer that never began. */
   bought?: Cost
   /** Whether the answer came from the cache, for callers that use the cache. */
   cached?: CacheReport

@@ -164,7 +164,7 @@ export class PluginRun {
   broke(): void {
     const { trace } = this.#call
     if (trace.served?.firstTokenMs !== undefined) this.#pay(trace.spent ?? this.#options.estimateUsage(this.#call))
-    else if (this.#bills.size > 0) trace.bought = this.#withShare(NO_COST)
+    else if (this.#bills.size > 0) trace.bought = this.#withShare(trace.bought ?? NO_COST)
   }
 
   /** Priced before the plugins' counters join the usage: their searches are not those of the model's provider, which have a price of their own. */

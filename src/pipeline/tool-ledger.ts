@@ -122,10 +122,12 @@ export class LoopLedger {
     const { unread = 0 } = this.#call.trace
     if (step !== undefined && step.end === undefined && step.chars + unread > 0)
       this.#add(mendEstimate(estimatedUsage(request, step.chars, unread), this.#call.trace.served?.counted))
-    if (this.turns === 1 && step?.end === undefined) return
+    // What ran before the first turn has cost something, too.
+    if (this.turns === 1 && this.requested === 0 && step?.end === undefined) return
     this.#payAll()
     this.#call.trace.spent = this.#usageSoFar()
     this.#call.trace.cost = this.#cost
+    if (this.turns === 0) this.#call.trace.bought = this.#cost
   }
 
   /** Notes in the call's trace what was done. */
