@@ -43,6 +43,7 @@ const tools = [order, worker()]
 const task = { task_name: 'find', task_description: 'Find order 1.' }
 const question = { type: 'message', role: 'user', content: 'Where is it?' }
 const result = (call: Json | undefined): Json => ({ type: 'function_call_output', call_id: call!['call_id'], output: 'found' })
+const messagesTo = (model: string) => upstream.requests.findLast(({ body }) => body['model'] === model)!.body['messages'] as readonly Json[]
 
 /** A conversation in which a subagent waits for a result, which is the last item. */
 async function suspended(before: readonly Json[] = [question]): Promise<readonly Json[]> {
@@ -91,4 +92,18 @@ it.each([
   setTimeout(() => leaving.abort(), 100)
   await left
   await expect.poll(usage).toBeGreaterThan(least)
+})
+
+it.each([true, false])('goes on if its id is that of a finished call (stream: %s)', async (streamed) => {
+  scripts = { small: [calls(['subagent', task]), says('First.')], big: [says('One.')] }
+  const first = await askGateway(gateway, { input: [question], tools }, streamed)
+  const input = await suspended([question, ...first.output, { type: 'message', role: 'user', content: 'And again?' }])
+  scripts = { small: [says('Second.')], big: [says('Two.')] }
+  const second = await askGateway(gateway, { input, tools }, streamed)
+  expect(second.output).toMatchObject([{ type: 'gateway:subagent', status: 'completed', outcome: 'Two.' }, { type: 'message' }])
+  const told = (): unknown[] => messagesTo('small').flatMap(({ role, content }) => (role === 'tool' ? [JSON.parse(String(content))['outcome']] : []))
+  expect(told()).toEqual(['One.', 'Two.'])
+  scripts = { small: [says('Third.')] }
+  await askGateway(gateway, { input: [...input, ...second.output, question], tools }, streamed)
+  expect(told()).toEqual(['One.', 'Two.'])
 })

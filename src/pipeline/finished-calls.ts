@@ -1,4 +1,4 @@
-import type { InputItem } from '../core/item.ts'
+import type { FunctionCallOutputItem, InputItem } from '../core/item.ts'
 import type { FinishedCall } from './tool-run.ts'
 
 /** The call goes on when the caller has done its part. */
@@ -10,8 +10,9 @@ export const outputOf = ({ call: { callId }, result }: FinishedCall) => ({
   output: result.output,
 })
 
-/** The conversation with results for the calls that had none. */
+/** The conversation with results for the calls that had none, which have an empty one. Finished calls may have had the same ids. */
 export function fillIn(input: readonly InputItem[], finished: readonly FinishedCall[]): readonly InputItem[] {
   const outputs = new Map(finished.map((each) => [each.call.callId, outputOf(each)]))
-  return input.map((item) => (item.type === 'function_call_output' ? (outputs.get(String(item['call_id'])) ?? item) : item))
+  const isEmpty = (item: InputItem): boolean => item.type === 'function_call_output' && item['output'] === ''
+  return input.map((item) => (isEmpty(item) ? (outputs.get(String((item as FunctionCallOutputItem).call_id)) ?? item) : item))
 }

@@ -54,10 +54,18 @@ interface OwnedCall {
   readonly output: InputItem | undefined
 }
 
+/** A call of a tool, from its first item to the one with its result. */
+interface ToolCall {
+  readonly owned: OwnedCall[]
+  result?: InputItem
+}
+
 const fieldOf = (item: InputItem, field: string): string | undefined => {
   const value = (item as JsonObject)[field]
   return typeof value === 'string' && value !== '' ? value : undefined
 }
+const waits = (item: InputItem): boolean => fieldOf(item, 'status') === 'in_progress'
+const ownerOf = (item: InputItem): string | undefined => (item.type === 'function_call' ? fieldOf(item, 'subagent_id') : undefined)
 
 function resumeCalls(
   input: readonly InputItem[],
@@ -65,25 +73,21 @@ function resumeCalls(
   registry: ToolRegistry,
 ): { readonly input: readonly InputItem[]; readonly due: readonly PendingCall[] } {
   const suspends = ({ type }: InputItem): boolean => toolOfItem(type, registry)?.suspends === true
-  const waits = (item: InputItem): boolean => suspends(item) && fieldOf(item, 'status') === 'in_progress'
-  const owned = ownedCalls(input, suspends)
-  if (owned.size === 0 && !input.some(waits)) return { input, due: [] }
-  const theirs = new Set<InputItem>([...owned.values()].flat().flatMap(({ call, output }) => (output === undefined ? [call] : [call, output])))
-  const settled = new Map(input.filter((item) => suspends(item) && !waits(item)).map((item) => [fieldOf(item, 'call_id'), item]))
+  if (!input.some((item) => ownerOf(item) !== undefined || (suspends(item) && waits(item)))) return { input, due: [] }
+  const { begun, theirs } = readCalls(input, suspends)
   const due: PendingCall[] = []
-  const placed = new Set<string | undefined>()
   const replayed = input.flatMap((item): readonly InputItem[] => {
     if (theirs.has(item)) return []
-    const callId = suspends(item) ? fieldOf(item, 'call_id') : undefined
+    if (!suspends(item)) return [item]
+    const callId = fieldOf(item, 'call_id')
     if (callId === undefined) return [waits(item) ? lost(item) : item]
-    if (placed.has(callId)) return []
-    placed.add(callId)
+    const toolCall = begun.get(item)
+    if (toolCall === undefined) return []
     // The result takes the place of the call, which is in the turn that made it.
-    const result = settled.get(callId)
-    if (result !== undefined) return [result]
+    if (toolCall.result !== undefined) return [toolCall.result]
     const offered = entryOf(item, offer)
     if (offered === undefined) return [lost(item)]
-    const pending = resumedCall(item, callId, offered, owned.get(callId) ?? [])
+    const pending = resumedCall(item, callId, offered, toolCall.owned)
     due.push(pending)
     return [
       { type: 'function_call', call_id: callId, name: pending.name, arguments: pending.arguments },
@@ -93,26 +97,44 @@ function resumeCalls(
   return { input: replayed, due }
 }
 
-/** The calls of tools' models, by the id of the call that waits for them. Throws `invalid_prompt` for one that belongs to none. */
-function ownedCalls(input: readonly InputItem[], suspends: (item: InputItem) => boolean): ReadonlyMap<string, readonly OwnedCall[]> {
-  const owned = new Map<string, OwnedCall[]>()
-  let outputs: ReadonlyMap<string | undefined, InputItem> | undefined
-  let waiting: ReadonlySet<string | undefined> | undefined
+/**
+ * The calls of tools, by their first items, and what belongs to the tools' models. Some providers use the id of a finished call again, so it is the
+ * order that tells which call an item belongs to. Throws `invalid_prompt` for a call of a tool's model without an item of the tool before it.
+ */
+function readCalls(
+  input: readonly InputItem[],
+  suspends: (item: InputItem) => boolean,
+): { readonly begun: ReadonlyMap<InputItem, ToolCall>; readonly theirs: ReadonlySet<InputItem> } {
+  const outputs = new Map(input.filter(({ type }) => type === 'function_call_output').map((output) => [fieldOf(output, 'call_id'), output]))
+  const begun = new Map<InputItem, ToolCall>()
+  const latest = new Map<string | undefined, ToolCall>()
+  const theirs = new Set<InputItem>()
   for (const [index, item] of input.entries()) {
-    const owner = item.type === 'function_call' ? fieldOf(item, 'subagent_id') : undefined
-    if (owner === undefined) continue
-    waiting ??= new Set(input.filter(suspends).map((other) => fieldOf(other, 'call_id')))
-    if (!waiting.has(owner)) {
-      const path = `input[${index}].subagent_id`
-      throw new GatewayError('invalid_prompt', `${path} names no item of a subagent: send the item with this call_id along`, { path })
+    const owner = ownerOf(item)
+    if (owner !== undefined) {
+      const call = item as FunctionCallItem
+      const output = outputs.get(call.call_id)
+      ownedBy(latest.get(owner), index).push({ call, output })
+      theirs.add(item)
+      if (output !== undefined) theirs.add(output)
+    } else if (suspends(item)) {
+      const callId = fieldOf(item, 'call_id')
+      let toolCall = latest.get(callId)
+      if (toolCall === undefined || toolCall.result !== undefined) {
+        toolCall = { owned: [] }
+        latest.set(callId, toolCall)
+        begun.set(item, toolCall)
+      }
+      if (!waits(item)) toolCall.result = item
     }
-    outputs ??= new Map(input.filter(({ type }) => type === 'function_call_output').map((output) => [fieldOf(output, 'call_id'), output]))
-    const call = item as FunctionCallItem
-    const all = owned.get(owner) ?? []
-    all.push({ call, output: outputs.get(call.call_id) })
-    owned.set(owner, all)
   }
-  return owned
+  return { begun, theirs }
+}
+
+function ownedBy(toolCall: ToolCall | undefined, index: number): OwnedCall[] {
+  if (toolCall !== undefined) return toolCall.owned
+  const path = `input[${index}].subagent_id`
+  throw new GatewayError('invalid_prompt', `${path} names no item of a subagent before it: send the item with this call_id along`, { path })
 }
 
 /** Names of entries tell them apart; unlike the history of a finished call, an unfinished one needs its own entry. */
