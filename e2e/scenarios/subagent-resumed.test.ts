@@ -107,3 +107,11 @@ it.each([true, false])('goes on if its id is that of a finished call (stream: %s
   await askGateway(gateway, { input: [...input, ...second.output, question], tools }, streamed)
   expect(told()).toEqual(['One.', 'Two.'])
 })
+
+it('calls no more than it may, also if its model does not obey', async () => {
+  scripts = { small: [calls(['subagent', task]), says('Done.')], big: [calls(['look_up', {}])] }
+  const limited = [order, worker({ max_tool_calls: 1 })]
+  const first = await askGateway(gateway, { input: [question], tools: limited }, false)
+  const second = await askGateway(gateway, { input: [question, ...first.output, result(first.output[1])], tools: limited }, false)
+  expect(second.output).toMatchObject([{ type: 'gateway:subagent', status: 'failed' }, { type: 'message' }])
+})

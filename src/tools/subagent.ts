@@ -79,16 +79,18 @@ export const subagent: ServerTool<Settings, Arguments> = {
   async execute(args, context) {
     const { settings: own, call, uses, resumed = [] } = context
     const fields = task(args)
+    const called = resumed.filter(({ type }) => type === 'function_call').length
     if (uses > MAX_TASKS)
       return agentFailure('The subagent', new GatewayError('rate_limit_exceeded', `only ${MAX_TASKS} tasks may be delegated in one request`), fields)
     try {
       const answer = await context.ask(
         agentRequest(call.request, own, own.model, {
           input: [userMessage(args.task_description), ...resumed],
-          ...toolsOf(own, call, resumed.filter(({ type }) => type === 'function_call').length),
+          ...toolsOf(own, call, called),
         }),
       )
-      if (callsFunctions(answer)) return { output: '', suspended: answer.items }
+      // A model that is told to stop, or cannot be told, may call all the same.
+      if (called < (own.max_tool_calls ?? Infinity) && callsFunctions(answer)) return { output: '', suspended: answer.items }
       const outcome = wordsOf(answer)
       const output = JSON.stringify({ status: 'ok', model: answer.model, task_name: args.task_name, outcome, ...cutOffNote(answer) })
       return { output, item: { ...fields, model: answer.model, outcome }, sources: answer.sources }
