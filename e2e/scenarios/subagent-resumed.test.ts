@@ -115,3 +115,11 @@ it('calls no more than it may, also if its model does not obey', async () => {
   const second = await askGateway(gateway, { input: [question, ...first.output, result(first.output[1])], tools: limited }, false)
   expect(second.output).toMatchObject([{ type: 'gateway:subagent', status: 'failed' }, { type: 'message' }])
 })
+
+it('reads hundreds of thousands of items in its name', async () => {
+  const [asked, waiting, call, output] = (await suspended()) as [Json, Json, Json, Json]
+  const items = Array.from({ length: 200_000 }, () => ({ type: 'x' }))
+  scripts = { small: [says('Done.')], big: [says('Shipped.')] }
+  const answer = await askGateway(gateway, { input: [asked, waiting, { ...call, subagent_items: items }, output], tools }, false)
+  expect(answer['output_text']).toBe('Done.')
+})

@@ -158,16 +158,16 @@ function whyLost(calls: readonly OwnedCall[]): string | undefined {
 
 /** Each round is what the model said and the results of its calls. */
 function saidSoFar(calls: readonly OwnedCall[]): readonly InputItem[] {
-  const items: InputItem[] = []
+  const rounds: (readonly InputItem[])[] = []
   let outputs: InputItem[] = []
   for (const { call, output } of calls) {
     if (call.subagent_items != null) {
-      items.push(...outputs, ...call.subagent_items)
+      rounds.push(outputs, call.subagent_items)
       outputs = []
     }
     outputs.push(output!)
   }
-  return [...items, ...outputs]
+  return [...rounds, outputs].flat()
 }
 
 /** A call that cannot be continued, for the model. */
