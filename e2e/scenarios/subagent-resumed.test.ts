@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { chatEvents, startFakeUpstream, status, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
@@ -86,11 +87,13 @@ it.each([
   scripts = { small: [...small], big: [...big] }
   const leaving = new AbortController()
   const answer = gateway.respond({ model: 'acme/small', input, tools, stream }, { key, signal: leaving.signal }).then((response) => response.text())
-  const left = expect(answer).rejects.toThrow(/abort/i)
   const pausing = small[0] === pauses ? 2 : 1
-  await expect.poll(() => upstream.requests.length - before).toBe(pausing)
-  setTimeout(() => leaving.abort(), 100)
-  await left
+  const leave = async (): Promise<void> => {
+    await expect.poll(() => upstream.requests.length - before).toBe(pausing)
+    await setTimeout(100)
+    leaving.abort()
+  }
+  await Promise.all([leave(), expect(answer).rejects.toThrow(/abort/i)])
   await expect.poll(usage).toBeGreaterThan(least)
 })
 

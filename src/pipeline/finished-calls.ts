@@ -13,6 +13,7 @@ export const outputOf = ({ call: { callId }, result }: FinishedCall) => ({
 /** The conversation with results for the calls that had none, which have an empty one. Finished calls may have had the same ids. */
 export function fillIn(input: readonly InputItem[], finished: readonly FinishedCall[]): readonly InputItem[] {
   const outputs = new Map(finished.map((each) => [each.call.callId, outputOf(each)]))
-  const isEmpty = (item: InputItem): boolean => item.type === 'function_call_output' && item['output'] === ''
-  return input.map((item) => (isEmpty(item) ? (outputs.get(String((item as FunctionCallOutputItem).call_id)) ?? item) : item))
+  return input.map((item) => (isEmptyOutput(item) ? (outputs.get(item.call_id) ?? item) : item))
 }
+
+const isEmptyOutput = (item: InputItem): item is FunctionCallOutputItem => item.type === 'function_call_output' && item['output'] === ''
