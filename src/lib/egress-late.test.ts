@@ -3,16 +3,25 @@ import { Worker } from 'node:worker_threads'
 import { expect, it } from 'vitest'
 import { createEgress } from './egress.ts'
 
-/** A server in a thread of its own, which answers while this one stands still. */
+/** A server in a thread of its own, which answers while this one stands still. The end of /slow comes much later. */
 const SERVER = `
 const { parentPort } = require('node:worker_threads')
 const server = require('node:http').createServer((request, response) => {
   request.resume().on('end', () => {
     parentPort.postMessage('asked')
-    setTimeout(() => response.end('taken'), 20)
+    if (request.url === '/slow') {
+      setTimeout(() => response.write('ta'), 20)
+      setTimeout(() => response.end('ken'), 1_500)
+    } else setTimeout(() => response.end('taken'), 20)
   })
 })
 server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port))`
+
+/** Right before the timers of this turn: those that are due then come before what arrived. */
+async function standStill(ms: number): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve))
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}
 
 it('an answer that arrived while the process stood still is read, though its time is over', async () => {
   const server = new Worker(SERVER, { eval: true })
@@ -25,13 +34,17 @@ it('an answer that arrived while the process stood still is read, though its tim
     const answers = Promise.all([
       egress.request({ method: 'POST', url, body: 'x', timeoutMs: 1_000 }),
       egress.open({ method: 'GET', url, headersTimeoutMs: 1_000 }),
+      egress.open({ method: 'GET', url: `${url}slow`, headersTimeoutMs: 1_000 }),
     ])
-    await expect.poll(() => asked.length, { interval: 5 }).toBe(2)
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_200)
-    const [whole, stream] = await answers
+    await expect.poll(() => asked.length, { interval: 5 }).toBe(3)
+    await standStill(1_200)
+    const [whole, ...streams] = await answers
     expect(String(whole.body)).toBe('taken')
-    expect(stream.status).toBe(200)
-    for await (const chunk of stream.body) expect(String(chunk)).toBe('taken')
+    for (const { status, body } of streams) {
+      let text = ''
+      for await (const chunk of body) text += String(chunk)
+      expect([status, text]).toEqual([200, 'taken'])
+    }
   } finally {
     await egress.close()
     await server.terminate()

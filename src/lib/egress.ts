@@ -136,8 +136,16 @@ export function createEgress(options: EgressOptions): Egress {
 /** What arrived while the process stood still is read before the limit applies: a delivery that was answered in time would be sent again. */
 function startLimit(ms: number): { readonly limit: AbortSignal; readonly end: () => void } {
   const late = new AbortController()
-  const timer = setTimeout(() => setImmediate(() => late.abort()), ms).unref()
-  return { limit: late.signal, end: () => clearTimeout(timer) }
+  let turn: NodeJS.Immediate | undefined
+  const timer = setTimeout(() => {
+    turn = setImmediate(() => late.abort())
+  }, ms).unref()
+  const end = (): void => {
+    clearTimeout(timer)
+    // What is still on its way of an answer that has begun would be given up otherwise.
+    clearImmediate(turn)
+  }
+  return { limit: late.signal, end }
 }
 
 async function* bounded(body: AsyncIterable<Buffer>, limit: number, host: string, broken: (error: unknown) => EgressError): AsyncGenerator<Buffer> {
