@@ -118,6 +118,19 @@ describe.each(['sqlite', 'postgres'] as const)('the report of activity: %s', (en
     ])
   })
 
+  it('ends within the day that has more rows than it may have', async () => {
+    await insert(Array.from({ length: 20 }, (_, n) => ({ endedAt: TODAY, workspaceId: `w${n}` })))
+    let statements = 0
+    const counted = database.db.withPlugin({
+      transformQuery: ({ node }) => (statements++, node),
+      transformResult: ({ result }) => Promise.resolve(result),
+    })
+    const report = createActivityReport(counted, engine, { reportRows: 3, stepRows: 1 })({ from: TODAY, to: TODAY + DAY })
+    await expect(report).rejects.toMatchObject({ errorType: 'invalid_request' })
+    // The day, and four steps of two statements.
+    expect(statements).toBe(9)
+  })
+
   if (engine === 'postgres') return
 
   /** How SQLite goes about every statement of a report. */

@@ -46,8 +46,10 @@ export function createActivityReport(db: Db, engine: Engine, bounds: Partial<Act
       if (filter.keyHashes?.length === 0) return []
       const report: ActivityRow[] = []
       for (let day = await lastDay(db, filter.from, filter.to); day !== undefined; day = await lastDay(db, filter.from, day)) {
-        report.push(...(await readDay(db, engine, filter, day, stepRows)))
-        if (report.length > reportRows) throw tooManyRows(reportRows)
+        const left = reportRows - report.length
+        const rows = await readDay(db, engine, filter, day, { reportRows: left, stepRows })
+        if (rows === undefined) throw tooManyRows(reportRows)
+        report.push(...rows)
       }
       return report
     })
@@ -64,14 +66,21 @@ async function lastDay(db: Db, from: number, to: number): Promise<number | undef
   return day ?? undefined
 }
 
-/** The most expensive first. */
-async function readDay(db: Db, engine: Engine, filter: ActivityFilter, day: number, stepRows: number): Promise<readonly ActivityRow[]> {
+/** The most expensive first. Undefined as soon as there are more than the report may have: a single day may have more than fit into memory. */
+async function readDay(
+  db: Db,
+  engine: Engine,
+  filter: ActivityFilter,
+  day: number,
+  { reportRows, stepRows }: ActivityBounds,
+): Promise<readonly ActivityRow[] | undefined> {
   const sums = new Map<string, Sums>()
   let after: Place | undefined
   do {
     await nextTurn()
     const last = await endOfStep(db, filter, { day, after }, stepRows)
     for (const row of await addUp(db, engine, filter, { day, after, last })) merge(sums, row)
+    if (sums.size > reportRows) return undefined
     after = last
   } while (after !== undefined)
   return [...sums.values()].sort((a, b) => b.usd - a.usd || compare(a.model, b.model) || compare(a.endpointId, b.endpointId))
