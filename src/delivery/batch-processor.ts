@@ -65,8 +65,8 @@ export class BatchProcessor {
     const delivered = settlements.filter((each) => each.state === 'delivered').length
     const rejected = report?.rejected ?? 0
     const counts = { delivered: Math.max(0, delivered - rejected), rejected }
-    // What is given back may be leased again as soon as the outbox knows.
-    for (const { id } of leased) lane.sending.delete(id)
+    // What is given back may be leased again as soon as the outbox knows. What is done with looks due until then.
+    for (const { id, state } of settlements) if (state === 'retry' || state === 'released') lane.sending.delete(id)
     await settlePatiently({ ...this.#options, signal: this.#signal }, lane.id, settlements, counts)
     this.#tell(lane, ready, report, settlements, now - started)
     await this.#reportHealth(lane, now)

@@ -146,6 +146,23 @@ describe('a lease that seems to be over', () => {
     expect(sent).toHaveLength(1)
   })
 
+  it(verifies('I7', 'is not sent again either while what became of it is written down'), async () => {
+    let shift = 0
+    const { sent, queued } = await stage({
+      records: 3,
+      now: () => Date.now() + shift,
+      store: (outbox) => ({
+        settle: async (...args) => {
+          shift = 86_400_000
+          await new Promise((resolve) => setTimeout(resolve, 200))
+          return outbox.settle(...args)
+        },
+      }),
+    })
+    await expect.poll(queued).toBe(0)
+    expect(sent).toHaveLength(1)
+  })
+
   it('does not keep what waits behind its batch', async () => {
     const { sent, queued } = await jump({ records: 3, type: { limits: { ...plain.limits, records: 1, concurrency: 1 } } })
     await expect.poll(queued, { timeout: 5_000 }).toBe(0)
