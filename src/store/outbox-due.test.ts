@@ -63,4 +63,24 @@ describe('a look at the queues in SQLite', () => {
       expect(plan).not.toMatch(/SCAN outbox_deliveries|TEMP B-TREE/)
     }
   })
+
+  it('has each queue once, where a destination changes meanwhile', async () => {
+    const waiting = (destination_id: string) => ({
+      generation_id: `of ${destination_id}`,
+      destination_id,
+      entered_at: 1,
+      due_at: 1,
+      attempts: 0,
+      bytes: 1,
+      content_bytes: 0,
+    })
+    await database.db.insertInto('outbox_deliveries').values(['begins', 'pauses', 'stays'].map(waiting)).execute()
+    let isLater = false
+    const { work } = await createDue(database)(NOW, 10, (id) => {
+      // The last of them: statements come next.
+      if (id === 'stays') queueMicrotask(() => (isLater = true))
+      return id === 'begins' ? isLater : id === 'stays' || !isLater
+    })
+    expect(work.map(({ destinationId }) => destinationId).sort()).toEqual(['begins', 'pauses', 'stays'])
+  })
 })

@@ -56,14 +56,12 @@ export function createDue({ db, engine }: Database): Outbox['due'] {
     guarded(async () => {
       const { rows } = await queues(now)
       const due = rows.filter(({ first }) => first !== null)
+      // Asked once: destinations may be paused or resumed while the queues are counted.
+      const open = new Set(due.map(({ id }) => id).filter(maySend))
       const found: DueRow[] = []
-      for (const { id } of due) if (maySend(id)) found.push(...(await count(id, now, cap)))
-      found.push(
-        ...(await readFirst(
-          due.filter(({ id }) => !maySend(id)),
-          now,
-        )),
-      )
+      for (const id of open) found.push(...(await count(id, now, cap)))
+      const others = due.filter(({ id }) => !open.has(id))
+      found.push(...(await readFirst(others, now)))
       const next = rows.flatMap(({ next_at }) => (next_at === null ? [] : [next_at]))
       return { work: found.map(toWork), nextAt: next.length === 0 ? undefined : Math.min(...next) }
     })
