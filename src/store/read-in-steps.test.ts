@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Store } from '../core/store.ts'
+import { nextTurn } from '../lib/next-turn.ts'
 import { openInFile, type OpenedStore } from '../testing/both-engines.ts'
 import { sampleKey } from '../testing/sample-records.ts'
 import { createStore } from './index.ts'
@@ -69,6 +70,20 @@ describe('a table that is read in steps', () => {
     const hashes = (await store.keys.list()).map(({ hash }) => hash)
     expect(hashes).toHaveLength(4_000)
     expect(hashes).toEqual(hashes.toSorted())
+  })
+
+  // Each would take its turn between two steps: while many long texts are scanned, a revoked key would go on for as long as that lasts.
+  it('does not line up behind long tasks, however many there are', async () => {
+    await insertKeys(8_000)
+    const progress = { turns: 0, isRead: false }
+    const task = async (): Promise<void> => {
+      for (; !progress.isRead; progress.turns++) await nextTurn()
+    }
+    const tasks = Array.from({ length: 100 }, task)
+    expect(await store.keys.list()).toHaveLength(8_000)
+    progress.isRead = true
+    expect(progress.turns).toBeLessThan(100)
+    await Promise.all(tasks)
   })
 
   it('lets others in between: so are the presets that are in use, and the keys under guardrails', async () => {

@@ -1,5 +1,5 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { nextTurn } from '../lib/next-turn.ts'
 import type { Db, Tables } from './database.ts'
 
 /** The part of a table that one statement reads: keys after one and up to another; undefined: to the end. */
@@ -34,6 +34,7 @@ export async function readInSteps<Row>(
     for (const row of await read({ after, last })) found.push(row)
     if (last === undefined) return found
     after = last
-    await nextTurn()
+    // Not in line with long tasks: behind a hundred of them a revoked key would stay in force for many seconds.
+    await turn()
   }
 }
