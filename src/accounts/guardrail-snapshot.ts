@@ -55,10 +55,7 @@ export function createGuardrailSnapshot(options: GuardrailSnapshotOptions): Guar
 
   const copy = createRememberedCopy<KnownGuardrails>({
     version: () => store.version(),
-    load: async () => {
-      const [guardrails, assignments] = await Promise.all([store.guardrails.list(), store.guardrails.assignments()])
-      return { guardrails, assignments }
-    },
+    load: () => readWhole(store.guardrails),
     install,
     lastKnownGood: options.lastKnownGood,
     clock: options.clock,
@@ -104,6 +101,22 @@ export function createGuardrailSnapshot(options: GuardrailSnapshotOptions): Guar
     start: (start) => copy.start(start),
     refresh: () => copy.refresh(),
     close: () => copy.close(),
+  }
+}
+
+/** How often it is read again, while somebody removes guardrails of which he has just taken the keys away. */
+const READ_AGAIN = 2
+
+/**
+ * Assignments are read in steps, while others change them. A key under a guardrail that was read too early to be there would have none, so guardrails are
+ * read last, and all of it again if one is gone by then.
+ */
+async function readWhole(from: GuardrailSnapshotOptions['store']['guardrails']): Promise<KnownGuardrails> {
+  for (let again = 0; ; again++) {
+    const assignments = await from.assignments()
+    const guardrails = await from.list()
+    const ids = new Set(guardrails.map(({ id }) => id))
+    if (again === READ_AGAIN || assignments.every(({ guardrailId }) => ids.has(guardrailId))) return { guardrails, assignments }
   }
 }
 

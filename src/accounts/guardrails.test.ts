@@ -120,6 +120,34 @@ describe('the guardrails of a caller', () => {
     expect(guardrails.of(me)![0]!.rules).toBe(before[0]!.rules)
   })
 
+  it.each(['before', 'after'] as const)('apply to a key that gets another one while all are read, if it was read %s that', async (when) => {
+    const { id } = await accounts.create({ workspaceId: DEFAULT_WORKSPACE_ID, name: 'first', rules: { enforce_zdr: true } })
+    await accounts.assign(id, [KEY], null)
+    let changes = 1
+    const change = async (): Promise<void> => {
+      if (changes-- < 1) return
+      const next = await accounts.create({ workspaceId: DEFAULT_WORKSPACE_ID, name: 'second', rules: { enforce_zdr: true } })
+      await accounts.assign(next.id, [KEY], null)
+      await accounts.remove(id)
+    }
+    const view = snapshot({
+      store: {
+        version: () => store.version(),
+        guardrails: {
+          list: () => store.guardrails.list(),
+          assignments: async () => {
+            if (when === 'after') await change()
+            const found = await store.guardrails.assignments()
+            await change()
+            return found
+          },
+        },
+      },
+    })
+    await view.start()
+    expect(view.of(owner())?.map(({ name }) => name)).toEqual(['second'])
+  })
+
   it('include those of the configuration file for its workspace and key', async () => {
     const guardrails = snapshot({
       rules: [
