@@ -6,7 +6,7 @@ import type { ApiKey, Store } from '../core/store.ts'
 import { systemClock } from '../lib/clock.ts'
 import { Secret } from '../lib/secret.ts'
 import { createStore } from '../store/index.ts'
-import { sampleKey } from '../testing/sample-records.ts'
+import { sampleKey, sampleWorkspace } from '../testing/sample-records.ts'
 import { hashKey } from './api-key.ts'
 import { environmentKeys } from './bootstrap.ts'
 import { createKeySnapshot, type KeySnapshot, type KeySnapshotOptions, type SnapshotEvent } from './key-snapshot.ts'
@@ -72,6 +72,18 @@ describe('the key snapshot', () => {
     vi.useRealTimers()
     await store.close()
     await rm(folder, { recursive: true })
+  })
+
+  it('knows the workspace of every key, also if both are made while the keys are read', async () => {
+    const list: Store['keys']['list'] = async (filter) => {
+      await new Promise((resolve) => setImmediate(resolve))
+      await store.workspaces.insert(sampleWorkspace('w2'))
+      await store.keys.insert(keyOf({ workspaceId: 'w2' }))
+      return store.keys.list(filter)
+    }
+    const snapshot = createSnapshot({ store: { ...database, keys: { ...database.keys, list } } })
+    await snapshot.start()
+    expect([attempt(snapshot), snapshot.workspace('w2')?.id]).toEqual(['ok', 'w2'])
   })
 
   it('knows the owner of a key', async () => {

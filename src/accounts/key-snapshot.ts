@@ -236,8 +236,9 @@ function endedAt(accepted: Accepted | undefined, now: number): AuthenticationFai
 
 async function readAccounts({ keys, workspaces }: KeySnapshotOptions['store'], revokedSince: number, knowsGone: boolean) {
   const gone = knowsGone ? [] : keys.revokedBefore(revokedSince)
-  const lists = await Promise.all([keys.list({ revokedSince }), workspaces.list(), gone])
-  return { keys: lists[0], workspaces: lists[1], gone: lists[2] }
+  const lists = await Promise.all([keys.list({ revokedSince }), gone])
+  // Keys are read in steps. Read before the last of them, a workspace made meanwhile would be missing, and its keys would have none of its limits.
+  return { keys: lists[0], workspaces: await workspaces.list(), gone: lists[1] }
 }
 
 function secondLook(follower: Follower, clock: Clock, timing: SnapshotTiming, isRead: () => boolean): Authenticator['lookAgain'] {
