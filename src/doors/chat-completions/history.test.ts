@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { decodeResponsesRequest } from '../responses/decode-request.ts'
+import { chatCompletions } from './door.ts'
 import { toItems, type ChatMessage } from './history.ts'
 import { thoughtsOf, type ReasoningDetail } from './reasoning-details.ts'
 
@@ -88,6 +90,31 @@ describe('messages', () => {
     expect(toItems([{ role: 'assistant', images: [{ image_url: { url: 'data:image/webp;base64,AA' } }] }])).toEqual([
       { type: 'image_generation_call', status: 'completed', result: 'AA', output_format: 'webp' },
     ])
+  })
+})
+
+describe('parts that an answer in a history may have', () => {
+  const file = { type: 'file', file: { filename: 'a.txt', file_data: 'data:text/plain;base64,aGk=' } }
+  const sound = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }
+  const film = { type: 'video_url', video_url: { url: 'https://example.com/a.mp4' } }
+  const page = { type: 'document_url', document_url: 'https://example.com/a.pdf' }
+
+  it.each([
+    [file, { type: 'input_file', filename: 'a.txt', file_data: 'data:text/plain;base64,aGk=' }],
+    [sound, sound],
+    [film, { type: 'input_video', video_url: 'https://example.com/a.mp4' }],
+    [
+      { ...film, type: 'input_video' },
+      { type: 'input_video', video_url: 'https://example.com/a.mp4' },
+    ],
+    [page, { type: 'input_file', file_url: 'https://example.com/a.pdf' }],
+  ])('are those of every other message: %j', (part, item) => {
+    const messages = [
+      { role: 'assistant', content: [{ type: 'text', text: 'See:' }, part] },
+      { role: 'user', content: 'Thanks' },
+    ]
+    const { input } = decodeResponsesRequest(chatCompletions.read({ model: 'acme/small', messages }).body)
+    expect(input).toMatchObject([{ role: 'assistant', content: [{ type: 'output_text', text: 'See:' }, item] }, { role: 'user' }])
   })
 })
 

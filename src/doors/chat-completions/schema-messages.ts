@@ -47,7 +47,8 @@ function hint(type: string): string | undefined {
 }
 
 const content = byKind({ string: z.string(), array: list(byType(PARTS, { noun: 'content part', hint })) })
-const said = byKind({ string: z.string(), array: list(byType([textPart, refusalPart, imagePart, thinkingPart], { noun: 'content part', hint })) })
+/** Answers of a history may have every part too: clients rebuild histories, and each dialect knows what it can express. */
+const said = byKind({ string: z.string(), array: list(byType([...PARTS, refusalPart, thinkingPart], { noun: 'content part', hint })) })
 
 /** Clients send a call without arguments as an empty string or leave them out, and some send the object itself. */
 const given = maybe(z.string({ error: ({ input }) => describeKind(input, 'a string of JSON') }))
