@@ -42,14 +42,19 @@ export interface InputFile extends CacheMarked, Citable {
   readonly file_id?: string | null
   readonly file_url?: string | null
   readonly filename?: string | null
+  /** Only where vectors are wanted: the kind of bytes, in the caller's words. */
+  readonly format?: string
 }
 export interface InputAudio {
   readonly type: 'input_audio'
+  /** Only where vectors are wanted, `format` may be empty: the caller has not said it. */
   readonly input_audio: { readonly data: string; readonly format: string }
 }
 export interface InputVideo {
   readonly type: 'input_video'
   readonly video_url: string
+  /** Only where vectors are wanted: the kind of bytes, in the caller's words. */
+  readonly format?: string
 }
 /** What a hosted tool returned, readable only by models of one vendor; only in tool outputs. */
 export interface EncryptedContent {

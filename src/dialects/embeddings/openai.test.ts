@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ModelEvent } from '../../core/event.ts'
-import type { InputItem } from '../../core/item.ts'
+import type { InputItem, InputPart } from '../../core/item.ts'
 import { asking, targetOf } from '../../testing/embeddings-contract.ts'
 import { openAiEmbeddings } from './openai.ts'
 
@@ -67,6 +67,29 @@ describe('a request', () => {
         },
       ],
     })
+  })
+
+  it('says of media what the caller said of their kind, and nothing else', () => {
+    const content: InputPart[] = [
+      { type: 'input_audio', input_audio: { data: 'AA==', format: 'mp3' } },
+      { type: 'input_audio', input_audio: { data: 'AA==', format: '' } },
+      { type: 'input_video', video_url: 'AA==', format: 'mp4' },
+      { type: 'input_video', video_url: 'data:video/mp4;base64,AA==' },
+      { type: 'input_file', file_data: 'AA==', format: 'application/pdf' },
+      { type: 'input_file', file_data: 'data:application/pdf;base64,AA==' },
+    ]
+    expect(bodyOf(input({ type: 'message', role: 'user', content }))).toHaveProperty('input', [
+      {
+        content: [
+          { type: 'input_audio', input_audio: { data: 'AA==', format: 'mp3' } },
+          { type: 'input_audio', input_audio: { data: 'AA==' } },
+          { type: 'input_video', input_video: { data: 'AA==', format: 'mp4' } },
+          { type: 'input_video', input_video: { data: 'data:video/mp4;base64,AA==' } },
+          { type: 'input_file', input_file: { data: 'AA==', format: 'application/pdf' } },
+          { type: 'input_file', input_file: { data: 'data:application/pdf;base64,AA==' } },
+        ],
+      },
+    ])
   })
 
   it('leaves out the name of the user where it would be refused, and says so', () => {

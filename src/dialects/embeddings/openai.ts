@@ -89,13 +89,15 @@ function encodePart(part: ContentPart): JsonObject {
     case 'input_image':
       return { type: 'image_url', image_url: { url: part.image_url } }
     case 'input_audio':
-      return { type: 'input_audio', input_audio: part.input_audio }
+      return { type: 'input_audio', input_audio: encodeMedia(part.input_audio.data, part.input_audio.format) }
     case 'input_video':
-      return { type: 'input_video', input_video: { data: part.video_url } }
+      return { type: 'input_video', input_video: encodeMedia(part.video_url, part.format) }
     case 'input_file':
-      return { type: 'input_file', input_file: { data: part.file_data ?? part.file_url } }
+      return { type: 'input_file', input_file: encodeMedia(part.file_data ?? part.file_url, part.format) }
   }
 }
+
+const encodeMedia = (data: string | null | undefined, format: string | undefined): JsonObject => ({ data, ...(format ? { format } : {}) })
 
 function read(answer: JsonObject): EmbeddingsFound {
   const { data, usage, id } = answer

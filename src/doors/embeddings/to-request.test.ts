@@ -41,6 +41,25 @@ describe('the purpose of the vectors', () => {
         ]),
       ],
     ],
+    [
+      'bytes, with and without their kind',
+      [
+        {
+          content: [
+            { type: 'input_audio', input_audio: { data: 'AA==' } },
+            { type: 'input_video', input_video: { data: 'AA==', format: 'mp4' } },
+            { type: 'input_file', input_file: { data: 'AA==', format: 'application/pdf' } },
+          ],
+        },
+      ],
+      [
+        said([
+          { type: 'input_audio', input_audio: { data: 'AA==', format: '' } },
+          { type: 'input_video', video_url: 'AA==', format: 'mp4' },
+          { type: 'input_file', file_data: 'AA==', format: 'application/pdf' },
+        ]),
+      ],
+    ],
   ])('%s', (_, input, items) => {
     expect(read(input)).toEqual({ model: 'acme/embed', modalities: ['embeddings'], input: items })
   })

@@ -81,10 +81,12 @@ function partOf(part: SentPart): InputPart {
     case 'image_url':
       return { type: 'input_image', image_url: part.image_url.url, detail: 'auto' }
     case 'input_audio':
-      return { type: 'input_audio', input_audio: { data: part.input_audio.data, format: part.input_audio.format ?? 'wav' } }
+      return { type: 'input_audio', input_audio: { data: part.input_audio.data, format: part.input_audio.format ?? '' } }
     case 'input_video':
-      return { type: 'input_video', video_url: part.input_video.data }
+      return { type: 'input_video', video_url: part.input_video.data, ...kindOfBytes(part.input_video) }
     case 'input_file':
-      return { type: 'input_file', file_data: part.input_file.data }
+      return { type: 'input_file', file_data: part.input_file.data, ...kindOfBytes(part.input_file) }
   }
 }
+
+const kindOfBytes = ({ format }: SentMedia): { readonly format?: string } => (format ? { format } : {})
