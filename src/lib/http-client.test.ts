@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createServer as createTcpServer } from 'node:net'
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createHttpClient, HttpFailure, type Exchange, type HttpClientOptions } from './http-client.ts'
 
@@ -252,5 +252,54 @@ describe('createHttpClient', () => {
     const exchange = send(url)
     expect((await exchange.head).status).toBe(500)
     await expect(text(exchange)).rejects.toMatchObject({ kind: 'protocol', message: expect.stringContaining(encoding) })
+  })
+
+  it('lets go of an answer that goes on behind its compressed text', async () => {
+    let closed = false
+    const url = await serve((_request, response) => {
+      response.writeHead(200, { 'content-encoding': 'br' }).write(Buffer.concat([brotliCompressSync('squeezed'), Buffer.alloc(1_000)]))
+      response.on('close', () => (closed = true))
+    })
+    const exchange = send(url)
+    await exchange.head
+    expect(String((await exchange.read())?.[0])).toBe('squeezed')
+    const pending = exchange.read()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(exchange.ended).toBe(false)
+    exchange.cancel()
+    await expect(pending).rejects.toMatchObject({ kind: 'cancelled' })
+    await expect.poll(() => closed).toBe(true)
+  })
+
+  it('takes an answer with bytes behind its compressed text as whole once all has arrived', async () => {
+    const url = await serve((_request, response) => {
+      response.writeHead(200, { 'content-encoding': 'br' }).write(Buffer.concat([brotliCompressSync('squeezed'), Buffer.alloc(1_000)]))
+      setTimeout(() => response.end('more'), 50)
+    })
+    const exchange = send(url)
+    await exchange.head
+    expect(await text(exchange)).toBe('squeezed')
+    expect(exchange.ended).toBe(true)
+  })
+
+  it('reads no more of a compressed answer than has been decompressed', async () => {
+    const bomb = gzipSync(Buffer.alloc(1 << 26))
+    let sent = 0
+    const url = await serve((request, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' })
+      const more = (): void => {
+        do sent += bomb.length
+        while (response.write(bomb))
+      }
+      response.on('drain', more)
+      request.once('end', more).resume()
+    })
+    const exchange = send(url)
+    await exchange.head
+    await exchange.read()
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    const before = sent
+    for (let reads = 0; reads < 1_000; reads++) await exchange.read()
+    expect(sent - before).toBeLessThan(1 << 22)
   })
 })

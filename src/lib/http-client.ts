@@ -141,6 +141,7 @@ class DispatchedExchange implements Exchange, SentHandler {
   #ended = false
   #failure: HttpFailure | undefined
   #inflate: Transform | undefined
+  #allArrived = false
 
   constructor(highWater: number, sent: Dispatcher.DispatchOptions, sentAgainUntil: number) {
     this.#highWater = highWater
@@ -169,11 +170,9 @@ class DispatchedExchange implements Exchange, SentHandler {
 
   cancel(): void {
     if (this.#ended || this.#failure !== undefined) return
-    const failure = new HttpFailure('cancelled', 'cancelled', this.#controller !== undefined)
-    this.#fail(failure)
+    this.#abort(new HttpFailure('cancelled', 'cancelled', this.#controller !== undefined))
     this.#queue = []
     this.#inflate?.destroy()
-    this.#controller?.abort(failure)
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -193,27 +192,26 @@ class DispatchedExchange implements Exchange, SentHandler {
     const inflate = decompressor(encoding)
     if (inflate === 'none') return
     if (inflate === undefined) {
-      const failure = new HttpFailure('protocol', `the answer is compressed in a way that cannot be undone (${String(encoding).slice(0, 60)})`, true)
-      this.#fail(failure)
-      controller.abort(failure)
-      return
+      return this.#abort(
+        new HttpFailure('protocol', `the answer is compressed in a way that cannot be undone (${String(encoding).slice(0, 60)})`, true),
+      )
     }
     this.#inflate = inflate
     inflate.on('data', (chunk: Buffer) => this.#accept(chunk))
-    inflate.on('end', () => this.#finish())
-    inflate.on('error', (error) => {
-      this.#fail(new HttpFailure('protocol', 'the compressed answer is damaged', true, error))
-      controller.abort(error)
-    })
+    inflate.on('drain', () => this.#resume())
+    // What follows the compressed text is dropped; until all has arrived the exchange goes on and can be cancelled.
+    inflate.on('end', () => (this.#allArrived ? this.#finish() : this.#resume()))
+    inflate.on('error', (error) => this.#abort(new HttpFailure('protocol', 'the compressed answer is damaged', true, error)))
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#inflate === undefined) this.#accept(chunk)
-    else this.#inflate.write(chunk)
+    else if (!this.#inflate.readableEnded && !this.#inflate.write(chunk)) this.#controller?.pause()
   }
 
   onResponseEnd(): void {
-    if (this.#inflate === undefined) this.#finish()
+    this.#allArrived = true
+    if (this.#inflate === undefined || this.#inflate.readableEnded) this.#finish()
     else this.#inflate.end()
   }
 
@@ -270,14 +268,24 @@ class DispatchedExchange implements Exchange, SentHandler {
     const chunks = this.#queue
     this.#queue = []
     this.#queuedBytes = 0
-    if (this.#controller?.paused) this.#controller.resume()
     if (this.#inflate?.isPaused()) this.#inflate.resume()
+    this.#resume()
     return chunks
+  }
+
+  #resume(): void {
+    if (!this.#controller?.paused || this.#queuedBytes > this.#highWater) return
+    if (this.#inflate === undefined || this.#inflate.readableEnded || !this.#inflate.writableNeedDrain) this.#controller.resume()
   }
 
   #finish(): void {
     this.#ended = true
     if (this.#waiting !== undefined) this.#tellLater()
+  }
+
+  #abort(failure: HttpFailure): void {
+    this.#fail(failure)
+    this.#controller?.abort(failure)
   }
 
   #fail(failure: HttpFailure): void {
