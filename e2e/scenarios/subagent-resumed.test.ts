@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { startFakeSite, type FakeSite } from '../../src/testing/fake-site.ts'
 import { chatEvents, startFakeUpstream, status, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { askGateway, calls, says } from '../../src/testing/tool-script.ts'
@@ -8,6 +9,7 @@ import { askGateway, calls, says } from '../../src/testing/tool-script.ts'
 type Json = Record<string, unknown>
 
 let upstream: FakeUpstream
+let web: FakeSite
 let gateway: TestGateway
 let scripts: { [model: string]: Reply[] } = {}
 
@@ -17,7 +19,13 @@ beforeAll(async () => {
     const reply = script.length > 1 ? script.shift() : script[0]
     return (reply ?? status(500, { error: { message: 'not scripted' } }))(request, response)
   })
+  web = await startFakeSite((_request, response) => {
+    const results = [{ url: 'https://example.com/orders', title: 'Orders', content: 'They are shipped.' }]
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ results }))
+  })
   gateway = await startGateway({
+    network: { allow_private: { tools: true } },
+    tools: { web_search: { engines: { searxng: { base_url: web.url, price: 0.01 } } } },
     providers: [{ slug: 'acme', name: 'Acme', dialect: 'openai-chat', base_url: upstream.url, api_keys: ['upstream-key'] }],
     models: ['small', 'big'].map((name) => ({
       slug: `acme/${name}`,
@@ -30,6 +38,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway.close()
   await upstream.close()
+  web.close()
 })
 beforeEach(() => {
   scripts = {}
@@ -95,6 +104,17 @@ it.each([
   }
   await Promise.all([leave(), expect(answer).rejects.toThrow(/abort/i)])
   await expect.poll(usage).toBeGreaterThan(least)
+})
+
+it.each([
+  ['it waits again', { big: [calls(['look_up', { id: '2' }])] }],
+  ['the model fails', { small: [status(400, { error: { message: 'no' } })], big: [says('Shipped.')] }],
+])('is paid besides what plugins buy if %s', async (_what, script) => {
+  const input = await suspended()
+  const { key, usage } = await newKey()
+  scripts = script
+  await gateway.respond({ model: 'acme/small', input, tools, plugins: [{ id: 'web' }], stream: true }, { key }).then((response) => response.text())
+  await expect.poll(usage).toBe(0.010025)
 })
 
 it.each([true, false])('goes on if its id is that of a finished call (stream: %s)', async (streamed) => {

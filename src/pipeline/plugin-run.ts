@@ -163,14 +163,16 @@ export class PluginRun {
   /** An answer that broke after it had begun is paid for, and so is the plugins' work. Of one that had not begun, that work is noted alone. */
   broke(): void {
     const { trace } = this.#call
-    if (trace.served?.firstTokenMs !== undefined) this.#pay(trace.spent ?? this.#options.estimateUsage(this.#call))
-    else if (this.#bills.size > 0) trace.bought = this.#withShare(trace.bought ?? NO_COST)
+    const begun = trace.served?.firstTokenMs !== undefined
+    if (begun || trace.cost !== undefined) this.#pay(trace.spent ?? this.#options.estimateUsage(this.#call))
+    if (!begun && this.#bills.size > 0) trace.bought = this.#withShare(trace.bought ?? NO_COST)
   }
 
   /** Priced before the plugins' counters join the usage: their searches are not those of the model's provider, which have a price of their own. */
   #pay(usage: Usage): void {
     const { trace } = this.#call
-    if (!this.#hasShare || trace.served === undefined) return
+    // Tools may have worked for an answer to which no model has added a word.
+    if (!this.#hasShare || (trace.served === undefined && trace.cost === undefined)) return
     trace.cost = this.#withShare(trace.cost ?? answerCost(this.#options.costOf, usage, trace))
   }
 
