@@ -146,12 +146,35 @@ describe('messages', () => {
     ['one of blocks', { type: 'document', source: { type: 'content', content: [text('D')] } }, [{ type: 'input_text', text: 'D', quoted: true }]],
     ['one of a string', { type: 'document', source: { type: 'content', content: 'D' } }, [{ type: 'input_text', text: 'D', quoted: true }]],
     [
+      'one of blocks under its title',
+      { type: 'document', title: 'T', context: 'C', source: { type: 'content', content: [text('D'), text('E')] }, ...marked },
+      [
+        { type: 'input_text', text: 'C' },
+        { type: 'input_text', text: 'T', quoted: true },
+        { type: 'input_text', text: 'D', quoted: true },
+        { type: 'input_text', text: 'E', quoted: true, ...mark },
+      ],
+    ],
+    [
+      'one of a string under its title',
+      { type: 'document', title: 'T', source: { type: 'content', content: 'D' } },
+      [
+        { type: 'input_text', text: 'T', quoted: true },
+        { type: 'input_text', text: 'D', quoted: true },
+      ],
+    ],
+    [
       'what a search of the caller’s found',
       { type: 'search_result', title: 'T', source: 'https://a.example', content: [text('a'), text('b')] },
       [{ type: 'input_text', text: 'T\nhttps://a.example\na\nb', quoted: true }],
     ],
   ])('hold %s', (_name, block, parts) => {
     expect(contentOf(user(block as Block))).toEqual(parts)
+  })
+
+  it('hold nothing of a document without content', () => {
+    const empty = { type: 'document', title: 'T', source: { type: 'content', content: [] } }
+    expect(contentOf(user(text('D'), empty as unknown as Block))).toEqual([{ type: 'input_text', text: 'D' }])
   })
 })
 

@@ -237,7 +237,8 @@ function documentOf(block: Block): readonly InputPart[] {
     case 'content': {
       const { content } = source as unknown as { readonly content: string | readonly Block[] }
       const parts = typeof content === 'string' ? [quotedPart(content, {})] : content.flatMap((part) => partsOf(part, 'user')).map(asQuoted)
-      return [...before, ...markLast(parts, mark)]
+      const heading = title && parts.length > 0 ? [quotedPart(title, {})] : []
+      return [...before, ...heading, ...markLast(parts, mark)]
     }
     case 'url':
       return [...before, { type: 'input_file', file_url: source['url'] as string, ...file }]
