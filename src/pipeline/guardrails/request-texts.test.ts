@@ -211,6 +211,27 @@ describe('the texts of a request', () => {
     expect(changed.input.map(({ type }) => type)).toEqual(request.input.map(({ type }) => type).filter((type) => type !== 'reasoning'))
   })
 
+  it('of items within an item are those of items: users speak there, too, and changed reasoning is left out', () => {
+    const within = [
+      { type: 'message', role: 'user', content: 'asked' },
+      { type: 'reasoning', summary: [{ type: 'summary_text', text: 'thought' }], signature: 'c2ln' },
+      { type: 'function_call', call_id: 'c', name: 'n', arguments: 'inner' },
+    ] as ModelRequest['input']
+    const call = { type: 'function_call', call_id: 'c', name: 'n', arguments: 'outer', subagent_id: 's', subagent_items: within } as const
+    const asked: ModelRequest = { input: [call, { type: 'message', role: 'user', content: 'last' }] }
+    const slots = collectTexts(asked)
+    expect(slots.filter(({ from }) => from === 'user').map(({ text }) => text)).toEqual(['asked', 'last'])
+    const changed = replaceTexts(asked, new Map(slots.map(({ text }, index) => [index, text.toUpperCase()])))
+    expect(changed.input[0]).toMatchObject({
+      arguments: 'OUTER',
+      subagent_items: [
+        { type: 'message', content: 'ASKED' },
+        { type: 'function_call', arguments: 'INNER' },
+      ],
+    })
+    expect(replaceTexts(asked, new Map())).toBe(asked)
+  })
+
   it('include the content of a reasoning envelope, which anyone can forge: if it would change, it is left out', () => {
     const about = { format: 'anthropic-claude-v1', scope: 'scope' }
     const blob = 'c2VhbGVk'.repeat(20)

@@ -25,6 +25,8 @@ const NAME = /^[A-Za-z_][\w.:/-]{0,127}$/
 const SCHEMA_WORDS: ReadonlySet<string> = new Set(['type', 'format'])
 /** May enclose text that the model is shown. If that text has to change the field is left out, because its vendor would not recognize it. */
 const ENVELOPE = 'encrypted_content'
+/** Items of another conversation, in an item of this one. */
+const ITEMS_WITHIN = 'subagent_items'
 const SCHEMA_WORD = /^[a-z][a-z-]{0,31}$/
 /** Fields whose values are words of the contract. */
 const NO_CONTENT: ReadonlySet<string> = new Set(['include', 'reasoning', 'service_tier', 'tool_choice', 'truncation'])
@@ -201,6 +203,11 @@ function walkFields(fields: JsonObject, state: Walk, reading: Reading, depth: nu
       return [field, left]
     }
     if (isPassedOver(field, value, fields, reading)) return [field, value]
+    if (reading === 'named' && field === ITEMS_WITHIN && isItems(value)) {
+      const left = walkInput(value, state)
+      changed ||= left !== value
+      return [field, left]
+    }
     const name = nameOf(field, state)
     const mapped = walkValue(value, state, reading === 'named' && isFreeJson(field, value, fields) ? 'free' : reading, depth + 1)
     changed ||= name !== field || mapped !== value
@@ -208,6 +215,9 @@ function walkFields(fields: JsonObject, state: Walk, reading: Reading, depth: nu
   })
   return changed ? Object.fromEntries(after) : fields
 }
+
+const isItems = (value: unknown): value is readonly InputItem[] =>
+  Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null)
 
 function isPassedOver(field: string, value: unknown, fields: JsonObject, reading: Reading): boolean {
   if (reading === 'plain') return false
