@@ -147,6 +147,39 @@ describe('large answers', () => {
     expect(room.held).toBe(0)
   })
 
+  // The end of a stream tells all of its text again, several times, and its caller may not read: many ends at once filled the heap.
+  it('are given up one after the other where there is no memory for their ends', async () => {
+    const { hold, room } = open({ left: 0 })
+    const [first, ...holds] = [hold(), hold(), hold(), hold()]
+    void first.add(MB)
+    const waiting = holds.map((one) => watch(one.add(MB)))
+    await pass(60_100)
+    expect(waiting.map(({ state }) => state)).toEqual(['given up', 'waits', 'waits'])
+    await pass(10_000)
+    expect([waiting[1]!.state, room.refused, room.held]).toEqual(['waits', 1, 16 * MB])
+    holds[0].release()
+    await pass(100)
+    expect(waiting.map(({ state }) => state)).toEqual(['given up', 'given up', 'waits'])
+    first.release()
+    holds[1].release()
+    await pass(0)
+    expect([waiting[2]!.state, room.refused]).toEqual(['went on', 2])
+    holds[2].release()
+    expect(room.held).toBe(0)
+  })
+
+  it('are given up together where the memory that is kept free is enough for their ends', async () => {
+    const memoryLeft = (share: number): number => (share > 0.9 ? 24 * MB : 0)
+    const room = new AnswerRoom({ limits: () => ({ enabled: true, memoryShare: 0.9 }), memoryLeft, monotonic: () => performance.now() })
+    const holds = Array.from({ length: 4 }, () => new LargeAnswer(room, new AbortController().signal))
+    void holds[0]!.add(MB)
+    const waiting = holds.slice(1).map((one) => watch(one.add(MB)))
+    await pass(60_100)
+    expect(waiting.map(({ state }) => state)).toEqual(['given up', 'given up', 'waits'])
+    for (const one of holds) one.release()
+    await pass(100)
+  })
+
   it('whose callers are gone leave the queue, and do not count as given up', async () => {
     const { hold, room } = open({ left: 0 })
     const gone = new AbortController()

@@ -31,6 +31,7 @@ interface Waiter {
  * Keeps large answers within the memory that is left. Their calls were admitted before anybody knew how long the answers would be, and many may come
  * at once. An answer without room is not read on from its provider until others have ended, in the order in which they became large. If no answer can
  * proceed, the first in line does, to its end, so that all of them come to one. One that has waited too long is given up, and its caller is told why.
+ * The end of a stream takes memory as well, because it tells all of the text again, so answers are given up one after the other unless there is room.
  */
 export class AnswerRoom {
   readonly #options: AnswerRoomOptions
@@ -41,6 +42,8 @@ export class AnswerRoom {
   /** Large answers that do not wait, including those their callers are still reading. */
   #going = 0
   #refused = 0
+  /** Answers given up whose callers have not yet been told. */
+  readonly #ending = new Set<LargeAnswer>()
 
   constructor(options: AnswerRoomOptions) {
     this.#options = options
@@ -84,6 +87,10 @@ export class AnswerRoom {
     if (bytes < 0 || going < 0) this.#serve()
   }
 
+  ended(answer: LargeAnswer): void {
+    this.#ending.delete(answer)
+  }
+
   /** Whether there is room for what it has by now and for what may come. */
   #takes(answer: LargeAnswer): boolean {
     const { enabled, memoryShare } = this.#options.limits()
@@ -91,6 +98,16 @@ export class AnswerRoom {
     const isAlone = this.#going === (answer.isGoing ? 1 : 0)
     if (enabled && !isAlone && this.#held - answer.held + chars * AHEAD > this.#options.memoryLeft(memoryShare)) return false
     answer.grant(chars, chars * AHEAD)
+    return true
+  }
+
+  /** Whether its stream may end now: what is kept free of new answers is for the ends of others, and one of them may always proceed. */
+  #ends(answer: LargeAnswer): boolean {
+    const bytes = answer.chars * AHEAD
+    const left = this.#options.memoryLeft((1 + this.#options.limits().memoryShare) / 2)
+    if (this.#ending.size > 0 && this.#held - answer.held + bytes > left) return false
+    this.#ending.add(answer)
+    answer.grant(answer.chars, bytes)
     return true
   }
 
@@ -107,9 +124,9 @@ export class AnswerRoom {
   /** Nobody announces that memory became free. */
   #look(): void {
     const now = this.#options.monotonic()
-    const waits = ({ answer, since }: Waiter): boolean => !answer.isLeft && now - since < WAIT_MS
-    const over = this.#line.filter((waiter) => !waits(waiter))
-    this.#line = this.#line.filter(waits)
+    const isOver = ({ answer, since }: Waiter): boolean => answer.isLeft || (now - since >= WAIT_MS && this.#ends(answer))
+    const over = new Set(this.#line.filter(isOver))
+    this.#line = this.#line.filter((waiter) => !over.has(waiter))
     for (const { answer, done } of over) {
       if (!answer.isLeft) this.#refused++
       done.reject(
@@ -182,6 +199,7 @@ export class LargeAnswer implements AnswerHold {
   /** The caller has all of it. */
   release(): void {
     this.#isOver = true
+    this.#room.ended(this)
     this.#set(0, false)
   }
 
