@@ -1,5 +1,6 @@
 import type { LookupAddress } from 'node:dns'
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net'
+import { whenLate } from './late.ts'
 import { createLookup } from './lookup.ts'
 import { portOf, type Proxies } from './proxy.ts'
 import { ofProxy, openTunnel } from './tunnel.ts'
@@ -38,7 +39,7 @@ export function createConnector({ lookup, timeoutMs, ca, proxies }: ConnectorOpt
     const settle: buildConnector.Callback = (...result) => {
       if (isOver) return
       isOver = true
-      clearTimeout(timer)
+      callOff()
       callback(...result)
     }
     const giveUp = (): void => {
@@ -46,8 +47,7 @@ export function createConnector({ lookup, timeoutMs, ca, proxies }: ConnectorOpt
       settle(connectTimeout(), null)
       stop()
     }
-    // Events that arrived while the event loop was busy are handled before the limit applies.
-    const timer = setTimeout(() => setImmediate(giveUp), timeoutMs).unref()
+    const callOff = whenLate(timeoutMs, giveUp)
     const take = (socket: Socket): void => {
       if (target.protocol !== 'https:') return settle(null, socket)
       stop = () => void socket.destroy()

@@ -1,5 +1,6 @@
 import { createCheckedConnector, type CheckedConnectorOptions } from './checked-connector.ts'
 import { checkHeaders, checkUrl, EgressError, hostOf, type EgressPolicy } from './egress-policy.ts'
+import { whenLate } from './late.ts'
 import { isOfProxy } from './tunnel.ts'
 import { Agent, requestThrough } from './undici.ts'
 
@@ -133,19 +134,10 @@ export function createEgress(options: EgressOptions): Egress {
   }
 }
 
-/** What arrived while the process stood still is read before the limit applies: a delivery that was answered in time would be sent again. */
+/** A delivery that was answered in time would be sent again, and an answer that has begun be given up, if the limit did not wait for what has arrived. */
 function startLimit(ms: number): { readonly limit: AbortSignal; readonly end: () => void } {
   const late = new AbortController()
-  let turn: NodeJS.Immediate | undefined
-  const timer = setTimeout(() => {
-    turn = setImmediate(() => late.abort())
-  }, ms).unref()
-  const end = (): void => {
-    clearTimeout(timer)
-    // What is still on its way of an answer that has begun would be given up otherwise.
-    clearImmediate(turn)
-  }
-  return { limit: late.signal, end }
+  return { limit: late.signal, end: whenLate(ms, () => late.abort()) }
 }
 
 async function* bounded(body: AsyncIterable<Buffer>, limit: number, host: string, broken: (error: unknown) => EgressError): AsyncGenerator<Buffer> {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Redis, RedisOptions as DriverOptions } from 'ioredis'
+import { whenLate } from '../../lib/late.ts'
 import type { Logger } from '../../lib/logger.ts'
 import type { Secret } from '../../lib/secret.ts'
 import { NOT_READY, openRedis } from './open-redis.ts'
@@ -127,13 +128,10 @@ export function createScript(redis: Redis, text: string, limitMs = SCRIPT_LIMIT_
   }
 }
 
-/**
- * A limit that does not blame Redis for a busy process: after a long turn of the event loop timers fire before the answers that arrived meanwhile are
- * read, so those are read first.
- */
+/** A limit that does not blame Redis for a busy process. */
 function withinLimit<T>(work: Promise<T>, limitMs: number): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
-  const timer = setTimeout(() => setImmediate(() => reject(new Error(`Redis did not answer within ${limitMs} ms`))), limitMs)
-  work.then(resolve, reject).finally(() => clearTimeout(timer))
+  const callOff = whenLate(limitMs, () => reject(new Error(`Redis did not answer within ${limitMs} ms`)))
+  work.then(resolve, reject).finally(callOff)
   return promise
 }
