@@ -57,7 +57,7 @@ export const subagent: ServerTool<Settings, Arguments> = {
         'invalid_request',
         wrong.type.endsWith(':subagent')
           ? 'A subagent cannot have subagents'
-          : `A subagent can use server tools only, not "${wrong.type}": nobody could carry its calls out`,
+          : `A subagent can use server tools only, not "${wrong.type}"; functions of the request are named in inherited_function_names`,
       )
     }
     const known = new Set(inherited({ inherit_functions: true }, asked.request).map(({ name }) => name))
