@@ -19,7 +19,10 @@ async function serve(listener: RequestListener): Promise<string> {
 }
 
 async function serveRaw(answer: string): Promise<string> {
-  const server = createTcpServer((socket) => socket.once('data', () => socket.write(answer))).listen(0, '127.0.0.1')
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.once('data', () => socket.write(answer))
+  }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   cleanups.push(() => server.close())
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -163,6 +166,43 @@ describe('createHttpClient', () => {
   ])('says that %s is no HTTP, and not that the connection ended', async (_what, answer) => {
     const failure = send(await serveRaw(answer)).head
     await expect(failure).rejects.toMatchObject({ kind: 'protocol', sent: true, message: expect.stringContaining('breaks HTTP') })
+  })
+
+  it.each([
+    ['100 Continue, which nobody asked for', ['HTTP/1.1 100 Continue\r\n\r\n']],
+    ['102 Processing', ['HTTP/1.1 102 Processing\r\n\r\n', 'HTTP/1.1 102 Processing\r\n\r\n']],
+    ['103 Early Hints', ['HTTP/1.1 103 Early Hints\r\nlink: </style.css>; rel=preload\r\ncontent-encoding: gzip\r\n\r\n']],
+    ['several kinds', ['HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nx-hint: 1\r\n\r\nHTTP/1.1 100 Conti', 'nue\r\nx: y\r\n\r\n']],
+  ])('skips %s, before its answer', async (_what, before) => {
+    let connections = 0
+    const server = createTcpServer((socket) => {
+      connections++
+      const answer = async (): Promise<void> => {
+        for (const each of before) {
+          socket.write(each)
+          await new Promise((resolve) => setTimeout(resolve, 10))
+        }
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\nx-real: yes\r\n\r\nhi')
+      }
+      socket.on('data', () => void answer())
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    cleanups.push(() => server.close())
+    const client = createHttpClient()
+    cleanups.push(() => client.close())
+    for (let n = 0; n < 2; n++) {
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+      const exchange = client.send({ url, method: 'POST', headers: {}, body: '{}', connectTimeoutMs: 1000 })
+      expect(await exchange.head).toMatchObject({ status: 200, headers: { 'x-real': 'yes' } })
+      expect(await text(exchange)).toBe('hi')
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+    expect(connections).toBe(1)
+  })
+
+  it('gives up on an answer that is announced for ever', async () => {
+    const exchange = send(await serveRaw('HTTP/1.1 102 Processing\r\n\r\n'.repeat(5_000)))
+    await expect(exchange.head).rejects.toMatchObject({ kind: 'protocol', message: expect.stringContaining('102') })
   })
 
   it('takes an answer in chunks that ends in the middle of one for one that ended early', async () => {

@@ -1,26 +1,12 @@
 import type { Transform } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { decompressor } from './decompressor.ts'
+import { HttpFailure, isLostConnection, toFailure } from './http-failure.ts'
 import { PoolShelf, type PoolShelfOptions, type SentHandler } from './pool-shelf.ts'
-import { isOfProxy } from './tunnel.ts'
 import { atTurnEnd } from './turn-end.ts'
 import type { Client } from './undici.ts'
 
-/** `exhausted`: this process or machine has run out of what a connection needs; the server is not at fault. */
-export type HttpFailureKind = 'connect-timeout' | 'connect' | 'exhausted' | 'reset' | 'cancelled' | 'protocol'
-
-/** Why an exchange failed below HTTP. `sent` is true if the request may have reached the server. */
-export class HttpFailure extends Error {
-  readonly kind: HttpFailureKind
-  readonly sent: boolean
-
-  constructor(kind: HttpFailureKind, message: string, sent: boolean, cause?: unknown) {
-    super(message, { cause })
-    this.name = 'HttpFailure'
-    this.kind = kind
-    this.sent = sent
-  }
-}
+export { HttpFailure, type HttpFailureKind } from './http-failure.ts'
 
 export interface HttpRequest {
   readonly url: string
@@ -60,35 +46,8 @@ export interface HttpClientOptions extends PoolShelfOptions {
   readonly staleLossMs?: number
 }
 
-const CONNECT_CODES = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'EACCES'])
-
-/** The limits that these report: files of this process, files of the machine, memory of its network. */
-const EXHAUSTED_CODES = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'])
-
-const LOST_CODES = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
-const isLostConnection = (error: Error): boolean => 'code' in error && LOST_CODES.has(String(error.code))
-
-/**
- * Whether the answer breaks HTTP in a way for which the parser has no code. The parser also reports an answer that ends too early, which is a lost
- * connection instead.
- */
-const breaksHttp = ({ name, message }: Error): boolean => name === 'HTTPParserError' && !message.includes('EOF')
-
-function toFailure(error: Error, sent: boolean): HttpFailure {
-  if (error instanceof HttpFailure) return error
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') return new HttpFailure('connect-timeout', 'connecting took too long', false, error)
-  if (isOfProxy(error) && !EXHAUSTED_CODES.has(code)) return new HttpFailure('connect', `could not connect through the proxy (${code})`, false, error)
-  if (CONNECT_CODES.has(code) || code.startsWith('ERR_TLS') || code.startsWith('CERT_') || code.includes('CERT') || code.startsWith('ERR_SSL')) {
-    return new HttpFailure('connect', `could not connect (${code})`, false, error)
-  }
-  if (EXHAUSTED_CODES.has(code)) return new HttpFailure('exhausted', `no connection could be opened (${code})`, false, error)
-  if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
-    return new HttpFailure('protocol', `the answer breaks HTTP (${code})`, sent, error)
-  }
-  if (breaksHttp(error)) return new HttpFailure('protocol', 'the answer breaks HTTP', sent, error)
-  return new HttpFailure('reset', `the connection ended early${code ? ` (${code})` : ''}`, sent, error)
-}
+/** As many informational answers (`102 Processing`) as one a second makes in a quarter of an hour. */
+const MAX_INFORMATIONAL = 900
 
 /**
  * HTTP/1.1 over undici's dispatcher, with one pool per origin: no WHATWG streams, redirects or cookies, and no timeout except the connect limit (the
@@ -138,6 +97,8 @@ class DispatchedExchange implements Exchange, SentHandler {
   /** The head that arrived in this turn of the event loop; it is reported at the end of the turn. */
   #arrived: ResponseHead | undefined
   #telling = false
+  /** Informational answers so far, which come before the answer and are skipped. */
+  #informational = 0
   #ended = false
   #failure: HttpFailure | undefined
   #inflate: Transform | undefined
@@ -184,7 +145,11 @@ class DispatchedExchange implements Exchange, SentHandler {
     // Raw headers are a dozen buffers that would live as long as the answer; only handlers that want the original bytes need them.
     controller.rawHeaders = null
     this.#sent = undefined
-    if (status < 200) return
+    if (status < 200) {
+      if (++this.#informational > MAX_INFORMATIONAL)
+        this.#abort(new HttpFailure('protocol', `the answer is announced for ever (status ${status})`, true))
+      return
+    }
     const encoding = headers['content-encoding']
     this.#arrived = { status, headers }
     this.#tellLater()

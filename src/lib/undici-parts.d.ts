@@ -17,6 +17,6 @@ declare module 'undici/lib/api/index.js' {
   export default api
 }
 declare module 'undici/lib/core/symbols.js' {
-  const symbols: { readonly kConnected: unique symbol }
+  const symbols: { readonly kConnected: unique symbol; readonly kParser: unique symbol }
   export default symbols
 }
