@@ -43,6 +43,14 @@ describe('mistral-ocr', () => {
     })
     expect(result).toEqual({ text: '# One\n\nTwo', pages: 2, images: ['data:image/png;base64,AA', 'data:image/jpeg;base64,BB'] })
   })
+  it.each([-5, 1e300, 2.5, 1_000_000, '3', null])(
+    'counts the pages itself if it is told of %j pages, by which nobody is charged',
+    async (pages_processed) => {
+      const { result } = await read('mistral-ocr', { pages: [{ markdown: 'a' }, { markdown: 'b' }], usage_info: { pages_processed } })
+      expect(result?.pages).toBe(2)
+    },
+  )
+
   it('fails if its answer has another format', async () => expect((await read('mistral-ocr', { detail: 'x' })).result).toBeUndefined())
 })
 

@@ -3,6 +3,8 @@ import type { DocumentEngine } from '../shared/document-engine.ts'
 
 /** With more images many upstreams refuse the whole request. */
 const MAX_IMAGES = 8
+/** More pages than a document may have here. A larger count is nonsense, and the caller would be charged by it. */
+const MAX_PAGES = 10_000
 
 /** Also reads scans and images. */
 export const mistralOcr: DocumentEngine = {
@@ -31,11 +33,13 @@ export const mistralOcr: DocumentEngine = {
         .map(({ markdown }) => (typeof markdown === 'string' ? markdown.trim() : ''))
         .filter((text) => text !== '')
         .join('\n\n'),
-      pages: typeof counted === 'number' ? counted : read.length,
+      pages: isPageCount(counted) ? counted : read.length,
       images: images.slice(0, MAX_IMAGES),
     }
   },
 }
+
+const isPageCount = (value: unknown): value is number => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_PAGES
 
 function dataUrl(value: unknown): readonly string[] {
   if (typeof value !== 'string' || value === '') return []
