@@ -136,10 +136,10 @@ export class BlockDecoder {
     const name = asString(block['name'])
     if (!name) throw this.#namelessCall()
     const { input } = block
-    const given = typeof input === 'string' ? input : isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : ''
-    if (name === this.#answerTool) return this.#aside?.called() === true ? { kind: 'answer', input: given, written: false } : { kind: 'nothing' }
+    const args = typeof input === 'string' ? input : isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : ''
+    if (name === this.#answerTool) return this.#aside?.called() === true ? { kind: 'answer', input: args, written: false } : { kind: 'nothing' }
     this.#aside?.flush()
-    return { kind: 'call', call: this.writer.openCall(asString(block['id']) ?? '', name), input: given }
+    return { kind: 'call', call: this.writer.openCall(asString(block['id']) ?? '', name), input: args }
   }
 
   /** `data` is the frame of the delta. */

@@ -1,5 +1,5 @@
 import type { Dialect } from '../../core/dialect.ts'
-import { reasoningWish } from '../shared/reasoning-options.ts'
+import { requestedReasoning } from '../shared/reasoning-options.ts'
 import { mediaToInline } from './content.ts'
 import { decodeMessagesError } from './error.ts'
 import { anthropicMessagesOptions, API_VERSION, rulesFor } from './options.ts'
@@ -39,7 +39,7 @@ export const anthropicMessages: Dialect<AnthropicMessagesOptions> = {
   mediaUrls: mediaToInline,
   prefills(request, target) {
     const { prefill, thinking } = rulesFor(target)
-    return prefill && (thinking === 'none' || reasoningWish(request.reasoning).mode !== 'on')
+    return prefill && (thinking === 'none' || requestedReasoning(request.reasoning).mode !== 'on')
   },
   mostOutput,
   priceFactor: priceFactorAsked,

@@ -41,9 +41,9 @@ export function encodeMessages(turns: readonly Turn[], target: MessagesTarget, t
     if (last?.role === role) for (const block of content) last.content.push(block)
     else messages.push({ role, content })
   }
-  const said = assistantBlocksOf(turns, target, toolNames)
+  const assistantContent = assistantBlocksOf(turns, target, toolNames)
   for (const turn of turns) {
-    if (turn.role === 'assistant') add('assistant', said.get(turn) ?? [])
+    if (turn.role === 'assistant') add('assistant', assistantContent.get(turn) ?? [])
     else if (turn.role === 'tool')
       add(
         'user',

@@ -105,12 +105,12 @@ function betasOf(body: Body, { betas, field_betas: needed }: AnthropicMessagesOp
  * cannot read.
  */
 function askedBetas(
-  { vendor_betas: asked = [] }: ModelRequest,
+  { vendor_betas: requested = [] }: ModelRequest,
   { caller_betas: allowed }: ModelRules,
   on: readonly string[],
   dropped: string[],
 ): readonly string[] {
-  return asked.filter((name) => {
+  return requested.filter((name) => {
     const isAllowed = on.includes(name) || allowed.some((one) => compiled(one).test(name))
     if (!isAllowed) dropped.push(`beta feature ${name}`)
     return isAllowed
@@ -263,10 +263,10 @@ function encodeExtras(request: ModelRequest, options: AnthropicMessagesOptions, 
 }
 
 function withConstants(body: Body, extra: { readonly [field: string]: unknown }): Body {
-  const whole: Body = { ...body }
+  const merged: Body = { ...body }
   for (const [field, value] of Object.entries(extra)) {
-    const present = whole[field]
-    whole[field] = isObject(present) && isObject(value) ? { ...present, ...value } : value
+    const present = merged[field]
+    merged[field] = isObject(present) && isObject(value) ? { ...present, ...value } : value
   }
-  return whole
+  return merged
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
-import { budgetEffort, effortBudget, nameChange, nearestEffort, reasoningWish } from '../shared/reasoning-options.ts'
-import type { ReasoningWish } from '../shared/reasoning-options.ts'
+import { budgetEffort, effortBudget, nameChange, nearestEffort, requestedReasoning } from '../shared/reasoning-options.ts'
+import type { RequestedReasoning } from '../shared/reasoning-options.ts'
 import { isThought } from './messages.ts'
 import type { Message } from './messages.ts'
 import { rulesFor } from './options.ts'
@@ -28,15 +28,15 @@ export interface Obstacles {
 }
 
 /** The output of a request with a limit: its answer plus the largest amount of thinking. */
-export function mostOutput({ max_output_tokens: asked, reasoning }: ModelRequest, target: BoundTarget): number | undefined {
-  const wish = reasoningWish(reasoning)
+export function mostOutput({ max_output_tokens: maxOutputTokens, reasoning }: ModelRequest, target: BoundTarget): number | undefined {
+  const requested = requestedReasoning(reasoning)
   const rules = rulesFor(target)
-  if (asked == null || wish.mode !== 'on' || !usesBudget(wish, rules)) return undefined
-  return budgetPlan(wish, asked, true, target.maxOutputTokens ?? rules.max_output_tokens, []).maxTokens
+  if (maxOutputTokens == null || requested.mode !== 'on' || !usesBudget(requested, rules)) return undefined
+  return budgetPlan(requested, maxOutputTokens, true, target.maxOutputTokens ?? rules.max_output_tokens, []).maxTokens
 }
 
-const usesBudget = (wish: Extract<ReasoningWish, { mode: 'on' }>, { thinking }: ModelRules): boolean =>
-  thinking === 'budget' || (thinking === 'adaptive-or-budget' && wish.maxTokens !== undefined && wish.effort === undefined)
+const usesBudget = (requested: Extract<RequestedReasoning, { mode: 'on' }>, { thinking }: ModelRules): boolean =>
+  thinking === 'budget' || (thinking === 'adaptive-or-budget' && requested.maxTokens !== undefined && requested.effort === undefined)
 
 export function planThinking(
   request: ModelRequest,
@@ -52,13 +52,13 @@ export function planThinking(
     maxTokens = limit
     dropped.push(`max_output_tokens: lowered to ${limit}`)
   }
-  const wish = possibleWish(reasoningWish(request.reasoning), target, rules, obstacles, dropped)
-  if (wish.mode === 'off') return { maxTokens, active: false, ...switchOff(rules, dropped) }
-  if (wish.mode === 'default') return { maxTokens, active: false }
-  if (usesBudget(wish, rules)) return budgetPlan(wish, maxTokens, wanted !== undefined, limit, dropped)
-  const wantedEffort = wish.effort ?? (wish.maxTokens === undefined ? undefined : budgetEffort(wish.maxTokens, maxTokens))
+  const requested = possibleReasoning(requestedReasoning(request.reasoning), target, rules, obstacles, dropped)
+  if (requested.mode === 'off') return { maxTokens, active: false, ...switchOff(rules, dropped) }
+  if (requested.mode === 'default') return { maxTokens, active: false }
+  if (usesBudget(requested, rules)) return budgetPlan(requested, maxTokens, wanted !== undefined, limit, dropped)
+  const wantedEffort = requested.effort ?? (requested.maxTokens === undefined ? undefined : budgetEffort(requested.maxTokens, maxTokens))
   const effort = wantedEffort === undefined ? undefined : nearestEffort(wantedEffort, rules.efforts)
-  nameChange(wish, effort, dropped)
+  nameChange(requested, effort, dropped)
   return {
     maxTokens,
     active: true,
@@ -78,15 +78,21 @@ export function withStaleThoughts(thinking: JsonObject | undefined, rules: Model
 }
 
 /** The caller's reasoning options as far as this request allows them; what it does not allow is listed in `dropped`. */
-function possibleWish(wish: ReasoningWish, target: MessagesTarget, rules: ModelRules, obstacles: Obstacles, dropped: string[]): ReasoningWish {
-  if (wish.mode === 'default' && !obstacles.forcedTool) return wish
+function possibleReasoning(
+  requested: RequestedReasoning,
+  target: MessagesTarget,
+  rules: ModelRules,
+  obstacles: Obstacles,
+  dropped: string[],
+): RequestedReasoning {
+  if (requested.mode === 'default' && !obstacles.forcedTool) return requested
   if (rules.thinking === 'none' || !target.supports.has('reasoning')) {
-    if (wish.mode === 'on') dropped.push('reasoning')
+    if (requested.mode === 'on') dropped.push('reasoning')
     return { mode: 'default' }
   }
-  if (wish.mode === 'off') return wish
+  if (requested.mode === 'off') return requested
   if (obstacles.forcedTool) {
-    if (wish.mode === 'on') dropped.push('reasoning: not with a forced tool choice')
+    if (requested.mode === 'on') dropped.push('reasoning: not with a forced tool choice')
     // A model that thinks unless told not to would do so, and then refuse the forced call.
     return { mode: rules.thinking === 'adaptive' && rules.thinking_off === 'disabled' ? 'off' : 'default' }
   }
@@ -94,7 +100,7 @@ function possibleWish(wish: ReasoningWish, target: MessagesTarget, rules: ModelR
     dropped.push('reasoning: the running tool loop began without it')
     return { mode: 'default' }
   }
-  return wish
+  return requested
 }
 
 function switchOff(rules: ModelRules, dropped: string[]): { thinking?: JsonObject; effort?: string } {
@@ -118,16 +124,16 @@ function switchOff(rules: ModelRules, dropped: string[]): { thinking?: JsonObjec
  * than the total.
  */
 function budgetPlan(
-  wish: Extract<ReasoningWish, { mode: 'on' }>,
+  requested: Extract<RequestedReasoning, { mode: 'on' }>,
   answerTokens: number,
-  asked: boolean,
+  isSet: boolean,
   limit: number | undefined,
   dropped: string[],
 ): ThinkingPlan {
-  let budget = Math.max(MIN_BUDGET, wish.maxTokens ?? effortBudget(wish.effort ?? 'medium', answerTokens))
-  const isMore = asked ? wish.within !== true : budget >= answerTokens
-  const whole = isMore ? answerTokens + budget : answerTokens
-  const maxTokens = Math.min(whole, limit ?? whole)
+  let budget = Math.max(MIN_BUDGET, requested.maxTokens ?? effortBudget(requested.effort ?? 'medium', answerTokens))
+  const isMore = isSet ? requested.within !== true : budget >= answerTokens
+  const total = isMore ? answerTokens + budget : answerTokens
+  const maxTokens = Math.min(total, limit ?? total)
   if (budget >= maxTokens) budget = maxTokens - Math.min(MIN_BUDGET, Math.floor(maxTokens / 2))
   if (budget < MIN_BUDGET) {
     dropped.push('reasoning: the answer is too short for it')

@@ -128,8 +128,8 @@ function withBudget(tool: JsonObject, { max_tool_calls: budget }: ModelRequest, 
     dropped.push('max_tool_calls')
     return tool
   }
-  const asked = typeof tool['max_uses'] === 'number' ? tool['max_uses'] : MAX_TOOL_CALLS
-  return { ...tool, max_uses: Math.min(asked, budget, MAX_TOOL_CALLS) }
+  const maxUses = typeof tool['max_uses'] === 'number' ? tool['max_uses'] : MAX_TOOL_CALLS
+  return { ...tool, max_uses: Math.min(maxUses, budget, MAX_TOOL_CALLS) }
 }
 
 interface Offer {

@@ -20,8 +20,8 @@ export function overlayUsage(before: Json | undefined, update: unknown): Json | 
   if (!isObject(update)) return before
   const known = before ?? {}
   if (!INPUT_COUNTS.some((field) => number(update[field]) > 0)) return overlayCounts(known, update)
-  const told = Object.entries(update).filter(([, value]) => value !== null && value !== undefined)
-  return { ...known, ...Object.fromEntries(told) }
+  const reported = Object.entries(update).filter(([, value]) => value !== null && value !== undefined)
+  return { ...known, ...Object.fromEntries(reported) }
 }
 
 /**

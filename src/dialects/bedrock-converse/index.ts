@@ -1,5 +1,5 @@
 import type { Dialect } from '../../core/dialect.ts'
-import { reasoningWish } from '../shared/reasoning-options.ts'
+import { requestedReasoning } from '../shared/reasoning-options.ts'
 import { decodeHttpError } from './exceptions.ts'
 import { mediaUrls } from './media.ts'
 import { traitsOf } from './model-traits.ts'
@@ -38,7 +38,7 @@ export const bedrockConverse: Dialect<BedrockConverseOptions> = {
   prefills(request, { options, upstreamModel }) {
     const { prefill, reasoning } = traitsOf(options, upstreamModel)
     if (prefill !== 'without-reasoning') return prefill === 'always'
-    return reasoning === 'none' || reasoningWish(request.reasoning).mode !== 'on'
+    return reasoning === 'none' || requestedReasoning(request.reasoning).mode !== 'on'
   },
   mostOutput(request, { options, upstreamModel, maxOutputTokens }) {
     if (request.max_output_tokens == null) return undefined

@@ -1,6 +1,6 @@
 import type { ModelRequest } from '../../core/request.ts'
-import { budgetEffort, effortBudget, nameChange, nearestEffort, reasoningWish } from '../shared/reasoning-options.ts'
-import type { ReasoningWish } from '../shared/reasoning-options.ts'
+import { budgetEffort, effortBudget, nameChange, nearestEffort, requestedReasoning } from '../shared/reasoning-options.ts'
+import type { RequestedReasoning } from '../shared/reasoning-options.ts'
 import type { ModelTraits } from './model-traits.ts'
 
 /** Assumed if the length of the answer is not limited; budgets are shares of it. */
@@ -30,12 +30,12 @@ const OFF: ReasoningPlan = { fields: {}, on: false }
 
 /** Encodes the caller's reasoning options for this model; lists in `dropped` what cannot be expressed. */
 export function planReasoning(request: ModelRequest, traits: ModelTraits, situation: ReasoningSituation, dropped: string[]): ReasoningPlan {
-  const wish = reasoningWish(request.reasoning)
+  const requested = requestedReasoning(request.reasoning)
   const adaptive = traits.reasoning === 'thinking-adaptive'
-  if (wish.mode === 'off') return switchedOff(traits, dropped)
+  if (requested.mode === 'off') return switchedOff(traits, dropped)
   const excluded = situation.forced && !traits.forced_tool_with_reasoning && traits.reasoning !== 'none'
   // A model that reasons unless told not to would do so, and then refuse the forced call.
-  if (wish.mode === 'default') return excluded && traits.reasoning_unasked ? switchedOff(traits, []) : OFF
+  if (requested.mode === 'default') return excluded && traits.reasoning_unasked ? switchedOff(traits, []) : OFF
   if (excluded) {
     dropped.push('reasoning: not together with a forced tool')
     return traits.reasoning_off === 'lowest-effort' ? OFF : switchedOff(traits, [])
@@ -47,19 +47,22 @@ export function planReasoning(request: ModelRequest, traits: ModelTraits, situat
   }
   const limit = request.max_output_tokens ?? situation.maxOutputTokens ?? ASSUMED_OUTPUT_TOKENS
   const effort = (): string | undefined => {
-    const wanted = wish.effort ?? (wish.maxTokens === undefined ? 'medium' : budgetEffort(wish.maxTokens, limit))
+    const wanted = requested.effort ?? (requested.maxTokens === undefined ? 'medium' : budgetEffort(requested.maxTokens, limit))
     const nearest = nearestEffort(wanted, traits.reasoning_efforts)
-    nameChange(wish, nearest, dropped)
+    nameChange(requested, nearest, dropped)
     return nearest
   }
   if (adaptive) {
     const display = traits.reasoning_display === null ? {} : { display: traits.reasoning_display }
-    const said = wish.effort === undefined && wish.maxTokens === undefined ? undefined : effort()
-    return { fields: { thinking: { type: 'adaptive', ...display }, ...(said === undefined ? {} : { output_config: { effort: said } }) }, on: true }
+    const outputEffort = requested.effort === undefined && requested.maxTokens === undefined ? undefined : effort()
+    return {
+      fields: { thinking: { type: 'adaptive', ...display }, ...(outputEffort === undefined ? {} : { output_config: { effort: outputEffort } }) },
+      on: true,
+    }
   }
   switch (traits.reasoning) {
     case 'thinking-budget':
-      return budgetPlan(wish, request, limit, situation.maxOutputTokens, dropped)
+      return budgetPlan(requested, request, limit, situation.maxOutputTokens, dropped)
     case 'reasoning-effort':
       return { fields: { reasoning_effort: effort() }, on: true }
     case 'reasoning-config':
@@ -88,9 +91,9 @@ function switchedOff(traits: ModelTraits, dropped: string[]): ReasoningPlan {
   return OFF
 }
 
-function adaptiveOff({ reasoning_off: way, reasoning_efforts: efforts }: ModelTraits, dropped: string[]): ReasoningPlan {
-  if (way === 'disabled') return { fields: { thinking: { type: 'disabled' } }, on: false }
-  if (way === 'between-tools') return { fields: { thinking: { type: 'between_tools' } }, on: false }
+function adaptiveOff({ reasoning_off: mode, reasoning_efforts: efforts }: ModelTraits, dropped: string[]): ReasoningPlan {
+  if (mode === 'disabled') return { fields: { thinking: { type: 'disabled' } }, on: false }
+  if (mode === 'between-tools') return { fields: { thinking: { type: 'between_tools' } }, on: false }
   dropped.push('reasoning: none')
   return { fields: { output_config: { effort: efforts[0] } }, on: true }
 }
@@ -100,20 +103,20 @@ function adaptiveOff({ reasoning_off: way, reasoning_efforts: efforts }: ModelTr
  * unless the caller wants the budget to stay within it.
  */
 function budgetPlan(
-  wish: Extract<ReasoningWish, { mode: 'on' }>,
+  requested: Extract<RequestedReasoning, { mode: 'on' }>,
   request: ModelRequest,
   limit: number,
   ceiling: number | undefined,
   dropped: string[],
 ): ReasoningPlan {
-  let budget = Math.max(MIN_BUDGET, wish.maxTokens ?? effortBudget(wish.effort ?? 'medium', limit))
-  const asked = request.max_output_tokens
+  let budget = Math.max(MIN_BUDGET, requested.maxTokens ?? effortBudget(requested.effort ?? 'medium', limit))
+  const maxOutputTokens = request.max_output_tokens
   let maxTokens: number | undefined
-  if (asked != null && budget >= asked && wish.within !== true) {
-    maxTokens = Math.min(asked + budget, ceiling ?? Number.POSITIVE_INFINITY)
+  if (maxOutputTokens != null && budget >= maxOutputTokens && requested.within !== true) {
+    maxTokens = Math.min(maxOutputTokens + budget, ceiling ?? Number.POSITIVE_INFINITY)
     dropped.push(`max_output_tokens: raised to ${maxTokens} for reasoning`)
   }
-  const most = maxTokens ?? asked ?? ceiling
+  const most = maxTokens ?? maxOutputTokens ?? ceiling
   if (most !== undefined && budget >= most) budget = most - 1
   if (budget < MIN_BUDGET) {
     dropped.push('reasoning')

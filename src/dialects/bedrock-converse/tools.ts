@@ -112,10 +112,10 @@ function toolSpec(tool: FlatTool, traits: ModelTraits, unfolding: Unfolding, dro
   const wanted = traits.strict_tools && tool.strict === true
   const strict = wanted && note === undefined
   if (wanted && !strict) dropped.push(NOT_STRICT)
-  const told = noted(description, note)
+  const withNote = noted(description, note)
   return {
     name,
-    ...(told === undefined ? {} : { description: told }),
+    ...(withNote === undefined ? {} : { description: withNote }),
     inputSchema: { json: strict ? sanitizeSchema(schema) : schema },
     ...(strict ? { strict: true } : {}),
   }

@@ -4,7 +4,7 @@ import type { ModelRequest } from '../../core/request.ts'
 import type { JsonObject } from '../../core/item.ts'
 import { askForFormat, formatOf, isOfObjects, OBJECT_INSTRUCTION, type FormatPlan } from '../shared/format-plan.ts'
 import { unmetImageWishes } from '../shared/image-output.ts'
-import { effortBudget, reasoningWish } from '../shared/reasoning-options.ts'
+import { effortBudget, requestedReasoning } from '../shared/reasoning-options.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import { serviceTierWord } from '../shared/service-tier.ts'
 import type { NameRule } from '../shared/tool-names.ts'
@@ -161,15 +161,15 @@ function within(field: string, value: number | null | undefined, least: number, 
 }
 
 function encodeThinking(request: ModelRequest, target: CohereTarget, dropped: string[]): Body {
-  const wish = reasoningWish(request.reasoning)
-  if (wish.mode === 'default') return {}
+  const requested = requestedReasoning(request.reasoning)
+  if (requested.mode === 'default') return {}
   if (!matchesModel(target.options.reasoning_models, target.upstreamModel) || !target.supports.has('reasoning')) {
-    if (wish.mode === 'on') dropped.push('reasoning')
+    if (requested.mode === 'on') dropped.push('reasoning')
     return {}
   }
-  if (wish.mode === 'off') return { thinking: { type: 'disabled' } }
+  if (requested.mode === 'off') return { thinking: { type: 'disabled' } }
   const limit = request.max_output_tokens ?? target.maxOutputTokens ?? ASSUMED_OUTPUT_TOKENS
-  const budget = wish.maxTokens ?? (wish.effort === undefined ? undefined : effortBudget(wish.effort, limit))
+  const budget = requested.maxTokens ?? (requested.effort === undefined ? undefined : effortBudget(requested.effort, limit))
   return { thinking: { type: 'enabled', ...(budget === undefined ? {} : { token_budget: budget }) } }
 }
 

@@ -47,8 +47,8 @@ export const openAiEmbeddings = createEmbedder({
 function encodeRequest(request: ModelRequest, { upstreamModel, options: declared }: Target<Options>): EncodedRequest {
   const { dimensions, base64, inputType } = wishesOf(request)
   const { path, dimensions_field: dimensionsField, input_types: words, input_type: usual } = declared
-  const told = wordFor(inputType, words)
-  const purpose = told ?? wordFor(usual, words)
+  const requestedType = wordFor(inputType, words)
+  const purpose = requestedType ?? wordFor(usual, words)
   const withoutUser = !declared.user && request.user != null
   const own = Object.entries(request).filter(([field, value]) => !OWN_FIELDS.has(field) && value != null && !(withoutUser && field === 'user'))
   const body = {
@@ -65,7 +65,7 @@ function encodeRequest(request: ModelRequest, { upstreamModel, options: declared
     path,
     headers: {},
     body: JSON.stringify(body),
-    dropped: [...(inputType !== undefined && told === undefined ? ['input_type'] : []), ...(withoutUser ? ['user'] : [])],
+    dropped: [...(inputType !== undefined && requestedType === undefined ? ['input_type'] : []), ...(withoutUser ? ['user'] : [])],
   }
 }
 

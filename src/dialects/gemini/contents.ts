@@ -157,10 +157,10 @@ function note(count: number, where: string): string {
 }
 
 function functionResponse(result: ToolResult, target: GeminiTarget, traits: ModelTraits, attachments: ContentPart[]): JsonObject {
-  const { failed, parts: told } = failureOf(result)
-  const media = told.filter((part) => part.type !== 'input_text')
+  const { failed, parts: content } = failureOf(result)
+  const media = content.filter((part) => part.type !== 'input_text')
   const usable = media.filter((part) => canEncode(part, target))
-  const text = joinTexts(told)
+  const text = joinTexts(content)
   const notes = [note(media.length - usable.length, 'left out: this model cannot read them')]
   const shared = { ...idOf(result.callId, target), name: result.name }
   if (traits.tool_result_media && usable.length > 0) {
@@ -180,12 +180,12 @@ function functionResponse(result: ToolResult, target: GeminiTarget, traits: Mode
  * member.
  */
 function responseObject(text: string, notes: readonly string[], failed: boolean): JsonObject {
-  const said = notes.filter((each) => each !== '')
-  if (failed) return { error: [text, ...said].filter((each) => each !== '').join('\n\n') }
+  const notEmpty = notes.filter((each) => each !== '')
+  if (failed) return { error: [text, ...notEmpty].filter((each) => each !== '').join('\n\n') }
   const value = text.startsWith('{') || /^\s+\{/.test(text) ? parseExact(text) : undefined
   const object = isExactObject(value) && !holdsReferences(value, 0) ? value : undefined
-  if (object === undefined) return { output: [text, ...said].filter((each) => each !== '').join('\n\n') }
-  return said.length === 0 ? object : { ...object, attachments: said.join(' ') }
+  if (object === undefined) return { output: [text, ...notEmpty].filter((each) => each !== '').join('\n\n') }
+  return notEmpty.length === 0 ? object : { ...object, attachments: notEmpty.join(' ') }
 }
 
 const MAX_DEPTH = 100

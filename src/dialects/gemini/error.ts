@@ -29,8 +29,8 @@ export function streamError(payload: unknown, providerName: string): GatewayErro
 /** `promptFeedback` with a reason: the prompt never reached the model. */
 export function blockedPrompt(feedback: { readonly [field: string]: unknown }, providerName: string): GatewayError {
   const reason = asString(feedback['blockReason']) ?? ''
-  const said = asString(feedback['blockReasonMessage'])
-  return new GatewayError('content_policy_violation', said || `${providerName} blocked the prompt (${reason})`, {
+  const message = asString(feedback['blockReasonMessage'])
+  return new GatewayError('content_policy_violation', message || `${providerName} blocked the prompt (${reason})`, {
     source: 'provider',
     providerName,
     providerCode: reason,

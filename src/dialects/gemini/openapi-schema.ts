@@ -6,7 +6,7 @@ type Json = { readonly [key: string]: unknown }
 type Draft = { [key: string]: unknown }
 
 /** Keywords with the same meaning in both formats. All others are dropped, because an unknown keyword makes the endpoint reject the whole request. */
-const KEPT: readonly string[] = [
+const COPIED: readonly string[] = [
   'title',
   'description',
   'default',
@@ -52,7 +52,7 @@ function convert(node: unknown, scope: Scope, depth: number): Draft {
   if (typeof node['$ref'] === 'string') return reference(node, node['$ref'], scope, depth)
   const merged = Array.isArray(node['allOf']) ? mergeAll(node, scope) : node
   const draft: Draft = {}
-  for (const key of KEPT) if (merged[key] !== undefined && merged[key] !== null) draft[key] = merged[key]
+  for (const key of COPIED) if (merged[key] !== undefined && merged[key] !== null) draft[key] = merged[key]
   if (draft['example'] === undefined && Array.isArray(merged['examples']) && merged['examples'].length > 0) draft['example'] = merged['examples'][0]
   if (draft['minimum'] === undefined && typeof merged['exclusiveMinimum'] === 'number') draft['minimum'] = merged['exclusiveMinimum']
   if (draft['maximum'] === undefined && typeof merged['exclusiveMaximum'] === 'number') draft['maximum'] = merged['exclusiveMaximum']
@@ -146,8 +146,8 @@ function addEnum(draft: Draft, node: Json): void {
     draft['format'] = 'enum'
     return
   }
-  const said = `One of: ${real.map((value) => JSON.stringify(value)).join(', ')}.`
-  draft['description'] = typeof draft['description'] === 'string' ? `${draft['description']} ${said}` : said
+  const note = `One of: ${real.map((value) => JSON.stringify(value)).join(', ')}.`
+  draft['description'] = typeof draft['description'] === 'string' ? `${draft['description']} ${note}` : note
 }
 
 function addMembers(draft: Draft, node: Json, scope: Scope, depth: number): void {

@@ -258,8 +258,8 @@ export class GeminiDecoder implements Decoder {
   }
 
   #failed(native: string): GatewayError {
-    const said = this.#finishMessage === undefined ? '' : `: ${scrubbedExcerpt(this.#finishMessage, 300)}`
-    return markUnreadableSignature(this.#unavailable(`an answer that ended with "${native}"${said}`))
+    const detail = this.#finishMessage === undefined ? '' : `: ${scrubbedExcerpt(this.#finishMessage, 300)}`
+    return markUnreadableSignature(this.#unavailable(`an answer that ended with "${native}"${detail}`))
   }
 
   #unavailable(what: string, raw?: string): GatewayError {

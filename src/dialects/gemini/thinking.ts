@@ -1,38 +1,39 @@
 import type { Target } from '../../core/dialect.ts'
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
-import { budgetEffort, effortBudget, nameChange, nearestEffort, reasoningWish } from '../shared/reasoning-options.ts'
-import type { ReasoningWish } from '../shared/reasoning-options.ts'
+import { budgetEffort, effortBudget, nameChange, nearestEffort, requestedReasoning } from '../shared/reasoning-options.ts'
+import type { RequestedReasoning } from '../shared/reasoning-options.ts'
 import type { ModelTraits } from './model-traits.ts'
 import type { GeminiOptions } from './options.ts'
 
 /** Assumed if the length of the answer is not limited; budgets are shares of it. */
 const ASSUMED_OUTPUT_TOKENS = 32_000
 
-type On = Extract<ReasoningWish, { mode: 'on' }>
+type On = Extract<RequestedReasoning, { mode: 'on' }>
 
 /** `thinkingConfig`, or undefined if nothing is to be set; lists in `dropped` what cannot be expressed. */
 export function encodeThinking(request: ModelRequest, target: Target<GeminiOptions>, traits: ModelTraits, dropped: string[]): JsonObject | undefined {
-  const wish = reasoningWish(request.reasoning)
+  const requested = requestedReasoning(request.reasoning)
   const wantsSummary = request.reasoning?.summary != null
-  if (wish.mode === 'default' && !wantsSummary) return undefined
+  if (requested.mode === 'default' && !wantsSummary) return undefined
   if (traits.thinking === 'none' || !target.supports.has('reasoning')) {
-    if (wish.mode !== 'off') dropped.push('reasoning')
+    if (requested.mode !== 'off') dropped.push('reasoning')
     return undefined
   }
-  if (wish.mode === 'default') return { includeThoughts: true }
+  if (requested.mode === 'default') return { includeThoughts: true }
   const limit = request.max_output_tokens ?? target.maxOutputTokens ?? ASSUMED_OUTPUT_TOKENS
-  if (wish.mode === 'off') return traits.thinking === 'level' ? leastLevel(traits, dropped) : noBudget(traits, dropped)
-  return { ...(traits.thinking === 'level' ? level(wish, traits, limit, dropped) : budget(wish, traits, limit)), includeThoughts: true }
+  if (requested.mode === 'off') return traits.thinking === 'level' ? leastLevel(traits, dropped) : noBudget(traits, dropped)
+  return { ...(traits.thinking === 'level' ? level(requested, traits, limit, dropped) : budget(requested, traits, limit)), includeThoughts: true }
 }
 
-function level(wish: On, { thinking_levels: levels }: ModelTraits, limit: number, dropped: string[]): JsonObject {
+function level(requested: On, { thinking_levels: levels }: ModelTraits, limit: number, dropped: string[]): JsonObject {
   // Some models only know on and off, and are off by default.
   const [off, on, more] = levels
   const switched = off === 'minimal' && more === undefined ? on : undefined
-  const effort = wish.effort ?? (wish.maxTokens === undefined ? undefined : budgetEffort(wish.maxTokens, limit))
-  const nearest = switched !== undefined && wish.effort !== 'minimal' ? switched : effort === undefined ? undefined : nearestEffort(effort, levels)
-  nameChange(wish, nearest, dropped)
+  const effort = requested.effort ?? (requested.maxTokens === undefined ? undefined : budgetEffort(requested.maxTokens, limit))
+  const nearest =
+    switched !== undefined && requested.effort !== 'minimal' ? switched : effort === undefined ? undefined : nearestEffort(effort, levels)
+  nameChange(requested, nearest, dropped)
   return nearest === undefined ? {} : { thinkingLevel: nearest }
 }
 
@@ -43,10 +44,10 @@ function leastLevel({ thinking_levels: levels }: ModelTraits, dropped: string[])
   return least === undefined ? {} : { thinkingLevel: least }
 }
 
-function budget(wish: On, { thinking_budget: { min, max } }: ModelTraits, limit: number): JsonObject {
+function budget(requested: On, { thinking_budget: { min, max } }: ModelTraits, limit: number): JsonObject {
   // -1 lets the model choose.
-  if (wish.maxTokens === undefined && wish.effort === undefined) return { thinkingBudget: -1 }
-  const wanted = wish.maxTokens ?? effortBudget(wish.effort!, limit)
+  if (requested.maxTokens === undefined && requested.effort === undefined) return { thinkingBudget: -1 }
+  const wanted = requested.maxTokens ?? effortBudget(requested.effort!, limit)
   return { thinkingBudget: Math.max(min, Math.min(max, wanted)) }
 }
 

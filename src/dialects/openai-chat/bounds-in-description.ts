@@ -12,14 +12,14 @@ const PATTERNS = ['pattern'] as const
  * for one.
  */
 export function boundsInDescription(schema: JsonObject, only?: 'patterns'): JsonObject {
-  const telling: readonly string[] = only === 'patterns' ? PATTERNS : BOUNDS
+  const keywords: readonly string[] = only === 'patterns' ? PATTERNS : BOUNDS
   return mapSchemas(schema, (node) => {
-    const told = telling.filter((keyword) => node[keyword] !== undefined)
-    if (told.length === 0) return node
+    const present = keywords.filter((keyword) => node[keyword] !== undefined)
+    if (present.length === 0) return node
     const rest: { [keyword: string]: unknown } = { ...node }
-    for (const keyword of told) delete rest[keyword]
-    const note = `Constraints: ${told.map((keyword) => `${keyword}: ${JSON.stringify(node[keyword])}`).join('; ')}`
-    const said = asString(node['description'])
-    return { ...rest, description: said === undefined || said === '' ? note : `${said}\n${note}` }
+    for (const keyword of present) delete rest[keyword]
+    const note = `Constraints: ${present.map((keyword) => `${keyword}: ${JSON.stringify(node[keyword])}`).join('; ')}`
+    const description = asString(node['description'])
+    return { ...rest, description: description === undefined || description === '' ? note : `${description}\n${note}` }
   })
 }

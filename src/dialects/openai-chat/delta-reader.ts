@@ -68,8 +68,8 @@ export class DeltaReader {
     this.#splitter.end(this.#sink)
   }
 
-  /** `whole` means a message and not a piece of one. `tools` reads its calls once everything before them has been written. */
-  read(delta: Json, choice: Json, whole: boolean, tools: ToolCallDecoder): void {
+  /** `isMessage` means a message and not a piece of one. `tools` reads its calls once everything before them has been written. */
+  read(delta: Json, choice: Json, isMessage: boolean, tools: ToolCallDecoder): void {
     this.#reason(delta)
     const logprobs = decodeLogprobs(choice['logprobs'])
     if (logprobs !== undefined) this.busy = true
@@ -83,10 +83,10 @@ export class DeltaReader {
     // A picture ends the text that the citations refer to.
     if (this.#citations.annotations(delta['annotations'], this.#writer)) this.busy = true
     this.#images(delta['images'])
-    this.#calls(delta, whole, tools)
+    this.#calls(delta, isMessage, tools)
   }
 
-  #calls(delta: Json, whole: boolean, tools: ToolCallDecoder): void {
+  #calls(delta: Json, isMessage: boolean, tools: ToolCallDecoder): void {
     const legacy = legacyCall(delta)
     const hasCalls = legacy !== undefined || (Array.isArray(delta['tool_calls']) && delta['tool_calls'].length > 0)
     if (!hasCalls && this.#target.options.tool_signature_path.length === 0) return
@@ -95,8 +95,8 @@ export class DeltaReader {
     if (!hasCalls) return
     this.busy = true
     this.#splitter.end(this.#sink)
-    tools.push(delta['tool_calls'], whole)
-    if (legacy !== undefined) tools.push([{ index: 0, function: legacy }], whole)
+    tools.push(delta['tool_calls'], isMessage)
+    if (legacy !== undefined) tools.push([{ index: 0, function: legacy }], isMessage)
   }
 
   /** Only one of the spellings is read: servers that send several repeat the same text in each. */

@@ -73,7 +73,7 @@ export function mapFinish(native: string, declared: { readonly [native: string]:
 
 /** Some servers have separate fields for the sequence that ended the text: one of the caller's, or a token that nobody asked for. */
 export function stopSequenceIn(choice: { readonly [field: string]: unknown }, request: ModelRequest): string | undefined {
-  const told = choice['stop_reason'] ?? choice['matched_stop']
-  const asked = request['stop'] ?? request['stop_sequences']
-  return typeof told === 'string' && (Array.isArray(asked) ? asked.includes(told) : asked === told) ? told : undefined
+  const reported = choice['stop_reason'] ?? choice['matched_stop']
+  const requested = request['stop'] ?? request['stop_sequences']
+  return typeof reported === 'string' && (Array.isArray(requested) ? requested.includes(reported) : requested === reported) ? reported : undefined
 }

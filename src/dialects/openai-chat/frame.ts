@@ -42,8 +42,8 @@ export function errorOf(frame: Json): unknown {
     return failed
   }
   const named = frame['object'] === 'error' || frame['type'] === 'error'
-  const bare = (typeof frame['message'] === 'string' || typeof frame['detail'] === 'string') && frame['usage'] === undefined
-  return named || bare ? frame : undefined
+  const isUnmarked = (typeof frame['message'] === 'string' || typeof frame['detail'] === 'string') && frame['usage'] === undefined
+  return named || isUnmarked ? frame : undefined
 }
 
 /** The non-empty string at the end of a path of fields. */

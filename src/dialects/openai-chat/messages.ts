@@ -16,10 +16,10 @@ export type ChatMessage = { readonly role: string; readonly [field: string]: unk
 type ChatTarget = Target<OpenAiChatOptions>
 
 /** The conversation as chat messages. `extraSystem` is text from the encoder (a schema, the word JSON). */
-export function encodeMessages(whole: Conversation, target: ChatTarget, extraSystem: readonly string[]): ChatMessage[] {
+export function encodeMessages(original: Conversation, target: ChatTarget, extraSystem: readonly string[]): ChatMessage[] {
   const { options } = target
   const hasRole = options.system_role !== 'none'
-  const conversation = hasRole ? whole : withoutSystem(whole, extraSystem)
+  const conversation = hasRole ? original : withoutSystem(original, extraSystem)
   const messages = systemMessages(conversation, options, hasRole ? extraSystem : [])
   const filler = (): void => {
     if (options.user_after_tool_filler !== null && messages.at(-1)?.role === 'tool')
@@ -63,11 +63,14 @@ function isSilent(parts: readonly AssistantPart[], options: OpenAiChatOptions, s
 /** The system text is put at the beginning of the first user message. */
 function withoutSystem(conversation: Conversation, extra: readonly string[]): Conversation {
   const { system, turns } = conversation
-  const told: readonly ContentPart[] = [...system.flatMap(({ parts }) => parts), ...extra.map((text): ContentPart => ({ type: 'input_text', text }))]
-  if (told.length === 0) return conversation
+  const systemParts: readonly ContentPart[] = [
+    ...system.flatMap(({ parts }) => parts),
+    ...extra.map((text): ContentPart => ({ type: 'input_text', text })),
+  ]
+  if (systemParts.length === 0) return conversation
   const [first, ...rest] = turns
   const begun: readonly Turn[] =
-    first?.role === 'user' ? [{ role: 'user', parts: [...told, ...first.parts] }, ...rest] : [{ role: 'user', parts: told }, ...turns]
+    first?.role === 'user' ? [{ role: 'user', parts: [...systemParts, ...first.parts] }, ...rest] : [{ role: 'user', parts: systemParts }, ...turns]
   return { ...conversation, system: [], turns: begun }
 }
 

@@ -14,16 +14,16 @@ export class ReasoningCollector {
   readonly #scope: string
   /** Text is kept for servers that expect it back, and for callers that ask for everything that a later turn may need. */
   readonly #keepsText: boolean
-  readonly #asked: boolean
+  readonly #wantsEncrypted: boolean
   #text = ''
   #details: Detail[] = []
 
-  /** @param asked whether the caller wants reasoning in its encrypted field: some clients return nothing else */
-  constructor(options: OpenAiChatOptions, scope: string, asked: boolean) {
+  /** @param wantsEncrypted whether the caller wants reasoning in its encrypted field: some clients return nothing else */
+  constructor(options: OpenAiChatOptions, scope: string, wantsEncrypted: boolean) {
     this.#options = options
     this.#scope = scope
-    this.#asked = asked
-    this.#keepsText = options.reasoning_replay === 'none' ? asked : options.reasoning_replay !== 'reasoning_details' || asked
+    this.#wantsEncrypted = wantsEncrypted
+    this.#keepsText = options.reasoning_replay === 'none' ? wantsEncrypted : options.reasoning_replay !== 'reasoning_details' || wantsEncrypted
   }
 
   text(delta: string): void {
@@ -60,7 +60,7 @@ export class ReasoningCollector {
     const format = details.map((detail) => asString(detail['format'])).find((each) => each !== undefined) ?? this.#options.reasoning_format
     const signature = details.map((detail) => asString(detail['signature'])).find((each) => each !== undefined)
     const sealed =
-      this.#asked || this.#options.reasoning_replay === 'reasoning_details' || details.some((detail) => typeof detail['data'] === 'string')
+      this.#wantsEncrypted || this.#options.reasoning_replay === 'reasoning_details' || details.some((detail) => typeof detail['data'] === 'string')
     return {
       format: publicReasoningFormat(format),
       ...(signature === undefined ? {} : { signature }),

@@ -244,15 +244,15 @@ function encodeExtras(request: ModelRequest, options: OpenAiChatOptions, dropped
 
 /** The server's constant fields and its own names of fields come last, because they may correct anything above. */
 function finishBody(body: Body, options: OpenAiChatOptions): Body {
-  const whole: Body = { ...body }
+  const merged: Body = { ...body }
   for (const [field, value] of Object.entries(options.extra_body)) {
-    const present = whole[field]
-    whole[field] = isObject(present) && isObject(value) ? { ...present, ...value } : value
+    const present = merged[field]
+    merged[field] = isObject(present) && isObject(value) ? { ...present, ...value } : value
   }
-  const renames = Object.entries(options.field_names).filter(([field]) => field in whole)
+  const renames = Object.entries(options.field_names).filter(([field]) => field in merged)
   for (const [field, name] of renames) {
-    whole[name] = whole[field]
-    delete whole[field]
+    merged[name] = merged[field]
+    delete merged[field]
   }
-  return whole
+  return merged
 }

@@ -72,11 +72,11 @@ function schemaMode(request: ModelRequest, target: ChatTarget, format: JsonSchem
 function nativeSchema(format: JsonSchemaFormat, { options }: ChatTarget): FormatPlan {
   const mayLeaveOut = options.optional_members === 'refused' && format.strict === true && hasOptionalMembers(format.schema)
   const strict = mayLeaveOut ? false : format.strict
-  const held = strict === true ? strictChoices(format.schema) : format.schema
+  const unwrapped = strict === true ? strictChoices(format.schema) : format.schema
   const schema = {
     name: formatName(format),
     ...(format.description == null ? {} : { description: format.description }),
-    schema: options.schemas === 'curated' ? curateSchema(held, new Unfolding()) : held,
+    schema: options.schemas === 'curated' ? curateSchema(unwrapped, new Unfolding()) : unwrapped,
     ...(strict == null ? {} : { strict }),
   }
   return { native: { type: 'json_schema', json_schema: schema }, ...(mayLeaveOut ? { note: `text.format: ${STRICT_WITH_OPTIONAL}` } : {}) }

@@ -173,7 +173,7 @@ export class ChatDecoder implements Decoder {
     if (error !== undefined) throw errorFromPayload(error, { providerName: this.#target.providerName })
   }
 
-  #chunk(frame: Json, whole: boolean): void {
+  #chunk(frame: Json, isMessage: boolean): void {
     const choice = this.#choiceOf(frame)
     if (!this.#writer.started) this.#start(frame, choice)
     const tier = frame['service_tier']
@@ -185,9 +185,9 @@ export class ChatDecoder implements Decoder {
     if (this.#citations.sources(frame['citations'], frame['search_results'], this.#writer)) this.#reader.busy = true
     if (choice === undefined) return
     // Some servers repeat the whole message in their last frame.
-    const repeated = !whole && isObject(choice['message']) && !isObject(choice['delta']) && this.#hasAny()
+    const repeated = !isMessage && isObject(choice['message']) && !isObject(choice['delta']) && this.#hasAny()
     const delta = repeated ? undefined : deltaOf(choice)
-    if (delta !== undefined) this.#reader.read(delta, choice, whole, this.#tools)
+    if (delta !== undefined) this.#reader.read(delta, choice, isMessage, this.#tools)
     const native = choice['finish_reason']
     if (typeof native === 'string' && native !== '') {
       this.#reader.busy = true

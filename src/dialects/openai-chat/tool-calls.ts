@@ -72,9 +72,9 @@ export class ToolCallDecoder {
   }
 
   /** The `tool_calls` of one delta, or of a whole message (where every entry is a separate call). */
-  push(entries: unknown, whole: boolean): void {
+  push(entries: unknown, isMessage: boolean): void {
     if (!Array.isArray(entries)) return
-    entries.forEach((entry, position) => isObject(entry) && this.#entry(entry, position, whole))
+    entries.forEach((entry, position) => isObject(entry) && this.#entry(entry, position, isMessage))
   }
 
   /** Opens the calls that could not be opened yet; a call without a name is an error. */
@@ -90,7 +90,7 @@ export class ToolCallDecoder {
     }
   }
 
-  #entry(entry: { readonly [field: string]: unknown }, position: number, whole: boolean): void {
+  #entry(entry: { readonly [field: string]: unknown }, position: number, isMessage: boolean): void {
     const fn = isObject(entry['function']) ? entry['function'] : {}
     const id = text(entry['id'])
     const name = text(fn['name'])
@@ -102,7 +102,7 @@ export class ToolCallDecoder {
 
     let key = this.#keyOf(index, id, name)
     let call = this.#byKey.get(key)
-    if (call === undefined || whole || this.#startsAnother(call, id, name, args, index, position)) {
+    if (call === undefined || isMessage || this.#startsAnother(call, id, name, args, index, position)) {
       if (call !== undefined && index === undefined) key = `new:${this.#fresh++}`
       call = { id: '', name: '', waiting: '', open: undefined, answers: undefined, closed: false, signed: false }
       this.#byKey.set(key, call)
@@ -129,13 +129,13 @@ export class ToolCallDecoder {
   }
 
   /** Names arrive in one piece or, from some servers, in several; a repeated one is usually the same. */
-  #nameOf(call: Call, told: string): string {
-    if (call.name === '' || told === '' || !this.#takesName(call, told)) return call.name || told
-    return told.startsWith(call.name) ? told : call.name + told
+  #nameOf(call: Call, received: string): string {
+    if (call.name === '' || received === '' || !this.#takesName(call, received)) return call.name || received
+    return received.startsWith(call.name) ? received : call.name + received
   }
 
-  #takesName({ name, open, waiting }: Call, told: string): boolean {
-    return told !== name && open === undefined && waiting === '' && this.#writer.beginsName(name)
+  #takesName({ name, open, waiting }: Call, received: string): boolean {
+    return received !== name && open === undefined && waiting === '' && this.#writer.beginsName(name)
   }
 
   #startsAnother(call: Call, id: string, name: string, args: string, index: number | undefined, position: number): boolean {

@@ -11,10 +11,10 @@ function domainsOf(tool: Tool): { readonly wanted: readonly unknown[]; readonly 
 }
 
 /** Whether the server runs the search itself, as the caller set it; the gateway's own search has another name. */
-export function hostsTool(tool: Tool, { web_search: way }: OpenAiChatOptions): boolean {
-  if (way === 'none' || !/^web_search(?:_|$)/.test(tool.type)) return false
+export function hostsTool(tool: Tool, { web_search: mode }: OpenAiChatOptions): boolean {
+  if (mode === 'none' || !/^web_search(?:_|$)/.test(tool.type)) return false
   const { wanted, unwanted } = domainsOf(tool)
-  return way === 'options' || wanted.length + unwanted.length === 0
+  return mode === 'options' || wanted.length + unwanted.length === 0
 }
 
 /** The tools that remain for the model to call. */
@@ -38,12 +38,12 @@ export function encodeWebSearch({ tools, tool_choice: choice }: ModelRequest, op
     return { plugins: [plugin], ...(typeof size === 'string' ? { web_search_options: context } : {}) }
   }
   const place = isObject(location) ? Object.fromEntries(Object.entries(location).filter(([key, value]) => key !== 'type' && value != null)) : {}
-  const wishes = { ...context, ...(Object.keys(place).length === 0 ? {} : { user_location: place }) }
+  const searchOptions = { ...context, ...(Object.keys(place).length === 0 ? {} : { user_location: place }) }
   const { wanted, unwanted } = domainsOf(tool)
   // A single list for both kinds: an excluded domain has a minus sign.
   const filter = wanted.length > 0 ? wanted : unwanted.map((domain) => `-${String(domain)}`)
   return {
-    ...(Object.keys(wishes).length === 0 ? {} : { web_search_options: wishes }),
+    ...(Object.keys(searchOptions).length === 0 ? {} : { web_search_options: searchOptions }),
     ...(filter.length === 0 ? {} : { search_domain_filter: filter }),
   }
 }

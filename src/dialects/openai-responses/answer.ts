@@ -26,7 +26,7 @@ const TYPE_OF_DELTA = {
  */
 export class Answer {
   /** Writes the items, and knows what was written so far. */
-  readonly said: ItemWriter
+  readonly writer: ItemWriter
   readonly ran: AnswerContext['ran']
 
   readonly #providerName: string
@@ -36,7 +36,7 @@ export class Answer {
   #lastIndex = 0
 
   constructor(context: AnswerContext) {
-    this.said = new ItemWriter(context)
+    this.writer = new ItemWriter(context)
     this.ran = context.ran
     this.#providerName = context.providerName
   }
@@ -57,23 +57,23 @@ export class Answer {
     if (open !== undefined && !open.closed) {
       if (isSameItem(open, item)) {
         open.announced = item
-        if (!open.started) this.said.start(open, item, out)
+        if (!open.started) this.writer.start(open, item, out)
         return
       }
       // A server that gives every item the same index and forgets to close them.
-      this.said.finish(open, undefined, out)
+      this.writer.finish(open, undefined, out)
     }
     const created = this.#create(asString(item['type']) ?? 'message', item)
     this.#place(index, created)
-    this.said.start(created, item, out)
+    this.writer.start(created, item, out)
   }
 
   delta(kind: DeltaKind | 'refusal', index: number, partIndex: number, delta: string, detail: DeltaDetail, out: ModelEvent[]): void {
     if (delta === '') return
     let item = this.#byIndex.get(index)
     if (item === undefined || item.closed || item.kind !== KIND_OF_DELTA[kind]) item = this.#open(index, TYPE_OF_DELTA[kind], out)
-    if (kind === 'arguments' || kind === 'input') this.said.appendArguments(item, delta, detail === 'plain', out)
-    else this.said.appendText(item, item.part(kind, partIndex), delta, detail, out)
+    if (kind === 'arguments' || kind === 'input') this.writer.appendArguments(item, delta, detail === 'plain', out)
+    else this.writer.appendText(item, item.part(kind, partIndex), delta, detail, out)
   }
 
   annotation(index: number, partIndex: number, value: unknown, out: ModelEvent[]): void {
@@ -81,7 +81,7 @@ export class Answer {
     if (item === undefined || item.closed || item.kind !== 'message') return
     const part = item.part('text', partIndex)
     part.annotations++
-    this.said.annotate(item, part, value, out)
+    this.writer.annotate(item, part, value, out)
   }
 
   /** A part that the upstream reports as done: its text may have come without deltas, or with too few. */
@@ -91,15 +91,15 @@ export class Answer {
     const known = this.#byIndex.get(index)
     if (known?.closed) return
     const item = known?.kind === wanted ? known : this.#open(index, wanted, out)
-    this.said.completePart(item, item.part(final.kind, partIndex), final, out)
+    this.writer.completePart(item, item.part(final.kind, partIndex), final, out)
   }
 
   /** The complete arguments or input of a call, before the item itself is done. */
-  completeArguments(kind: 'arguments' | 'input', index: number, whole: string, out: ModelEvent[]): void {
+  completeArguments(kind: 'arguments' | 'input', index: number, complete: string, out: ModelEvent[]): void {
     const known = this.#byIndex.get(index)
     if (known?.closed) return
     const item = known?.kind === 'call' ? known : this.#open(index, TYPE_OF_DELTA[kind], out)
-    this.said.appendMissing(item, whole, out)
+    this.writer.appendMissing(item, complete, out)
   }
 
   progress(index: number, name: string, fields: { readonly [field: string]: unknown } | undefined, out: ModelEvent[]): boolean {
@@ -117,12 +117,12 @@ export class Answer {
     const type = asString(item['type']) ?? known?.type ?? 'message'
     if (known !== undefined && known.kind === kindOfItem(type)) {
       // A second end of the same item changes nothing; another item with the same index is new.
-      if (!known.closed) return this.said.finish(known, item, out)
+      if (!known.closed) return this.writer.finish(known, item, out)
       if (isSameItem(known, item)) return
     }
     const created = this.#create(type, item)
     this.#place(index, created)
-    this.said.finish(created, item, out)
+    this.writer.finish(created, item, out)
   }
 
   /**
@@ -149,9 +149,9 @@ export class Answer {
         }
       }
       if (item?.closed) continue
-      this.said.finish(item ?? this.#create(asString(final['type']) ?? 'message', final), final, out, cut)
+      this.writer.finish(item ?? this.#create(asString(final['type']) ?? 'message', final), final, out, cut)
     }
-    for (const item of this.#items) if (!item.closed) this.said.finish(item, undefined, out, cut)
+    for (const item of this.#items) if (!item.closed) this.writer.finish(item, undefined, out, cut)
   }
 
   #create(type: string, announced: JsonObject): AnswerItem {
@@ -169,10 +169,10 @@ export class Answer {
   /** Opens an item whose first delta comes before (or without) its announcement. */
   #open(index: number, type: string, out: ModelEvent[]): AnswerItem {
     const known = this.#byIndex.get(index)
-    if (known !== undefined && !known.closed) this.said.finish(known, undefined, out)
+    if (known !== undefined && !known.closed) this.writer.finish(known, undefined, out)
     const item = this.#create(type, {})
     this.#place(index, item)
-    this.said.start(item, {}, out)
+    this.writer.start(item, {}, out)
     return item
   }
 }

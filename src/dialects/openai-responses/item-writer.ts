@@ -90,8 +90,8 @@ export class ItemWriter {
       case 'other': {
         this.#context.ran.note(item.type, source['action'])
         const known = final === undefined ? undefined : this.#carried(final)
-        const whole = cut && isUnfinished(source) ? { ...known, status: 'incomplete' } : known
-        out.push(whole === undefined ? { type: 'item-end', key: item.key } : { type: 'item-end', key: item.key, item: whole })
+        const finalItem = cut && isUnfinished(source) ? { ...known, status: 'incomplete' } : known
+        out.push(finalItem === undefined ? { type: 'item-end', key: item.key } : { type: 'item-end', key: item.key, item: finalItem })
       }
     }
   }
@@ -111,9 +111,9 @@ export class ItemWriter {
     if (item.started) this.#passArguments(item, delta, plain, out)
   }
 
-  /** Appends what `whole` has beyond the arguments so far. A text that differs from them is ignored, because what was streamed cannot change. */
-  appendMissing(item: AnswerItem, whole: string, out: ModelEvent[]): void {
-    if (whole.length > item.text.length && whole.startsWith(item.text)) this.appendArguments(item, whole.slice(item.text.length), false, out)
+  /** Appends what `complete` has beyond the arguments so far. A text that differs from them is ignored, because what was streamed cannot change. */
+  appendMissing(item: AnswerItem, complete: string, out: ModelEvent[]): void {
+    if (complete.length > item.text.length && complete.startsWith(item.text)) this.appendArguments(item, complete.slice(item.text.length), false, out)
   }
 
   appendText(item: AnswerItem, part: StreamedPart, delta: string, detail: DeltaDetail, out: ModelEvent[]): void {
@@ -191,18 +191,18 @@ export class ItemWriter {
   #sealed(item: AnswerItem, source: JsonObject): { readonly [field: string]: unknown } {
     const data = asString(source['encrypted_content']) || undefined
     const signature = asString(source['signature']) || undefined
-    const bare = data === undefined && signature === undefined
-    if (bare && !this.#context.sealsText) return {}
+    const isPlain = data === undefined && signature === undefined
+    if (isPlain && !this.#context.sealsText) return {}
     const text =
-      signature === undefined && !bare
+      signature === undefined && !isPlain
         ? ''
         : item.parts
             .filter((part) => part.kind === 'reasoning')
             .map((part) => part.text)
             .join('')
-    if (bare && text === '') return {}
+    if (isPlain && text === '') return {}
     this.hasContent = true
-    const format = asString(source['format']) ?? (bare ? 'unknown' : this.#context.reasoningFormat)
+    const format = asString(source['format']) ?? (isPlain ? 'unknown' : this.#context.reasoningFormat)
     const encrypted_content = sealReasoning({
       format,
       scope: this.#context.scope,

@@ -3,7 +3,7 @@ import type { JsonObject, ReasoningItem } from '../../core/item.ts'
 import { openReasoning } from '../../core/reasoning-envelope.ts'
 import type { ReasoningPayload } from '../../core/reasoning-envelope.ts'
 import type { ModelRequest, ReasoningOptions } from '../../core/request.ts'
-import { budgetEffort, nearestEffort, reasoningWish } from '../shared/reasoning-options.ts'
+import { budgetEffort, nearestEffort, requestedReasoning } from '../shared/reasoning-options.ts'
 import { effortsFor } from './options.ts'
 import type { ResponsesOptions } from './options.ts'
 
@@ -91,14 +91,15 @@ export function encodeReasoningOptions(request: ModelRequest, target: Target<Res
 
 /** The effort that the request implies: budgets and the bare switch are converted if the endpoint does not understand them. */
 function wantedEffort(request: ModelRequest, target: Target<ResponsesOptions>): string | undefined {
-  const wish = reasoningWish(request.reasoning)
+  const requested = requestedReasoning(request.reasoning)
   const understood = target.options.reasoning_budget
   // The switch takes precedence over an effort next to it, as in the other formats.
-  if (wish.mode === 'off') return understood && request.reasoning?.effort !== 'none' ? undefined : 'none'
+  if (requested.mode === 'off') return understood && request.reasoning?.effort !== 'none' ? undefined : 'none'
   if (request.reasoning?.effort != null) return request.reasoning.effort
   if (understood) return undefined
-  if (wish.mode === 'default') return undefined
-  if (wish.maxTokens !== undefined) return budgetEffort(wish.maxTokens, request.max_output_tokens ?? target.maxOutputTokens ?? ASSUMED_OUTPUT_TOKENS)
+  if (requested.mode === 'default') return undefined
+  if (requested.maxTokens !== undefined)
+    return budgetEffort(requested.maxTokens, request.max_output_tokens ?? target.maxOutputTokens ?? ASSUMED_OUTPUT_TOKENS)
   return 'medium'
 }
 

@@ -9,7 +9,7 @@ import { visitParts } from '../shared/content-parts.ts'
 import { formatName, formatOf, type JsonSchemaFormat } from '../shared/format-plan.ts'
 import { hasOptionalMembers, STRICT_WITH_OPTIONAL } from '../shared/optional-members.ts'
 import { unmetImageWishes } from '../shared/image-output.ts'
-import { reasoningWish } from '../shared/reasoning-options.ts'
+import { requestedReasoning } from '../shared/reasoning-options.ts'
 import { serviceTierWord, wordsTaken } from '../shared/service-tier.ts'
 import type { TierWords } from '../shared/service-tier.ts'
 import { stopSequences } from '../shared/stop-sequences.ts'
@@ -175,7 +175,7 @@ function isRefused(field: string, request: ModelRequest, target: ResponsesTarget
 function reasonsHere(request: ModelRequest, target: ResponsesTarget): boolean {
   const { options, upstreamModel } = target
   // Reasoning options that do not reach the model have no effect.
-  const mode = reasons(target.supports) ? reasoningWish(request.reasoning).mode : 'default'
+  const mode = reasons(target.supports) ? requestedReasoning(request.reasoning).mode : 'default'
   if (mode === 'on') return true
   if (mode === 'off') {
     const efforts = effortsFor(target)
@@ -227,7 +227,7 @@ function addReasoning(body: Body, request: ModelRequest, target: ResponsesTarget
   if (request.reasoning == null) return
   if (!reasons(target.supports)) {
     // An endpoint without reasoning does not reason anyway, so only a request for reasoning is reported.
-    if (reasoningWish(request.reasoning).mode === 'on') dropped.add('reasoning')
+    if (requestedReasoning(request.reasoning).mode === 'on') dropped.add('reasoning')
     return
   }
   const reasoning = encodeReasoningOptions(request, target, dropped)
@@ -272,8 +272,8 @@ function addText(body: Body, request: ModelRequest, { options, supports }: Respo
 
 function addInclude(body: Body, request: ModelRequest, target: ResponsesTarget, dropped: Set<string>): void {
   const { options, supports } = target
-  const asked = new Set(request.include ?? [])
-  const include = new Set(asked)
+  const requested = new Set(request.include ?? [])
+  const include = new Set(requested)
   const lacksLogprobs = (!supports.has('logprobs') && !supports.has('top_logprobs')) || isRefused('logprobs', request, target)
   if (lacksLogprobs && include.delete(LOGPROBS)) dropped.add('logprobs')
   if (!options.encrypted_reasoning || !reasons(supports)) {
@@ -283,10 +283,10 @@ function addInclude(body: Body, request: ModelRequest, target: ResponsesTarget, 
 }
 
 function wantsEncrypted(body: Body, request: ModelRequest, { include_reasoning: when }: ResponsesOptions): boolean {
-  const wish = reasoningWish(request.reasoning).mode
-  if (when === 'asked' || wish === 'off') return false
+  const mode = requestedReasoning(request.reasoning).mode
+  if (when === 'asked' || mode === 'off') return false
   const replays = (body['input'] as readonly { readonly type?: unknown }[]).some((item) => item.type === 'reasoning')
-  return when === 'always' || wish === 'on' || replays
+  return when === 'always' || mode === 'on' || replays
 }
 
 const TIERS: TierWords = { auto: 'auto', default: 'default', flex: 'flex', priority: 'priority', scale: 'scale' }

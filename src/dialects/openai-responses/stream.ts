@@ -229,7 +229,7 @@ class StreamDecoder implements ResponsesDecoder {
     this.#started = true
     const upstreamId = asString(response['id'])
     const model = asString(response['model'])
-    if (upstreamId !== undefined) this.#answer.said.seed = upstreamId
+    if (upstreamId !== undefined) this.#answer.writer.seed = upstreamId
     out.push({
       type: 'response-start',
       ...(upstreamId === undefined ? {} : { upstreamId }),
@@ -249,7 +249,7 @@ class StreamDecoder implements ResponsesDecoder {
     const details = response['incomplete_details']
     const nativeReason = (isObject(details) ? asString(details['reason']) : undefined) ?? asString(status)
     this.#usage = readUsage(response['usage'], this.#answer.ran)
-    if (!wasCut && !this.#answer.said.hasContent) {
+    if (!wasCut && !this.#answer.writer.hasContent) {
       out.length = mark
       throw this.#fail(emptyAnswer(this.#provider, nativeReason, 'stop'))
     }
@@ -266,7 +266,7 @@ class StreamDecoder implements ResponsesDecoder {
   }
 
   #stopReason(): FinishReason {
-    const { hasCalls, hasRefusal, hasText } = this.#answer.said
+    const { hasCalls, hasRefusal, hasText } = this.#answer.writer
     if (hasCalls) return 'tool_calls'
     return hasRefusal && !hasText ? 'refusal' : 'stop'
   }

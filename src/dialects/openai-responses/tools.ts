@@ -87,7 +87,7 @@ function encodeFunction(tool: FunctionTool, name: string, options: ResponsesOpti
     input_examples: ____,
     ...rest
   } = tool as FunctionTool & { readonly cache_control?: unknown }
-  const told = examplesText(examplesOf(tool))
+  const examples = examplesText(examplesOf(tool))
   const listed = functionParameters(tool.parameters)
   const parameters = objectAtTop(listed, unfolding)
   // A folded schema contains more than a strict one may, and an absent field means strict.
@@ -99,7 +99,7 @@ function encodeFunction(tool: FunctionTool, name: string, options: ResponsesOpti
   return {
     ...(acceptsBuiltin(PROGRAMS, options.builtin_tools) ? rest : withoutPrograms(rest)),
     name,
-    ...(told === undefined ? {} : { description: noted(tool.description ?? undefined, told) }),
+    ...(examples === undefined ? {} : { description: noted(tool.description ?? undefined, examples) }),
     parameters: keepStrict && strict === true ? strictChoices(parameters) : parameters,
     ...(keepStrict ? { strict } : {}),
     ...(keepDeferred ? { defer_loading } : {}),

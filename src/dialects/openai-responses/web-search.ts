@@ -22,8 +22,8 @@ export function encodeWebSearch(tool: Tool, options: ResponsesOptions, dropped: 
       delete encoded[field]
     }
   }
-  const kept = encodeFilters(filters, options)
-  return kept === undefined ? encoded : { ...encoded, filters: kept }
+  const encodedFilters = encodeFilters(filters, options)
+  return encodedFilters === undefined ? encoded : { ...encoded, filters: encodedFilters }
 }
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
@@ -34,6 +34,6 @@ function encodeFilters(filters: unknown, { search_exclusions: name }: ResponsesO
   const { allowed_domains, blocked_domains, excluded_domains, ...rest } = filters
   const wanted = listOf(allowed_domains)
   const unwanted = [...new Set([...listOf(blocked_domains), ...listOf(excluded_domains)])]
-  const kept = { ...rest, ...(wanted.length === 0 ? {} : { allowed_domains: wanted }), ...(unwanted.length === 0 ? {} : { [name]: unwanted }) }
-  return Object.keys(kept).length === 0 ? undefined : kept
+  const encoded = { ...rest, ...(wanted.length === 0 ? {} : { allowed_domains: wanted }), ...(unwanted.length === 0 ? {} : { [name]: unwanted }) }
+  return Object.keys(encoded).length === 0 ? undefined : encoded
 }

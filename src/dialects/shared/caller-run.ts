@@ -24,8 +24,8 @@ export function createCallerRunReader(): (item: OtherItem) => FunctionCallItem |
     const name = FUNCTIONS.get(item.type)
     if (name !== undefined) {
       if (asString(item.id)) callIds.set(item.id!, callId)
-      const asked = item['action'] ?? item['actions'] ?? item['operation'] ?? {}
-      return { type: 'function_call', call_id: callId, name, arguments: JSON.stringify(asked) }
+      const action = item['action'] ?? item['actions'] ?? item['operation'] ?? {}
+      return { type: 'function_call', call_id: callId, name, arguments: JSON.stringify(action) }
     }
     if (!item.type.endsWith('_output') || !FUNCTIONS.has(item.type.slice(0, -'_output'.length))) return undefined
     return { type: 'function_call_output', call_id: callIds.get(callId) ?? callId, output: outputOf(item) }

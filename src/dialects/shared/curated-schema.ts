@@ -37,12 +37,12 @@ export function curateSchema(schema: JsonObject, unfolding: Unfolding): JsonObje
 function referring(node: JsonObject, root: JsonObject): JsonObject {
   const reference = asString(node['$ref'])
   if (reference === undefined) return node
-  const { $ref: _, $defs: definitions, ...said } = node
+  const { $ref: _, $defs: definitions, ...siblings } = node
   const kept = definitions === undefined ? {} : { $defs: definitions }
-  if (Object.keys(said).length === 0) return node
+  if (Object.keys(siblings).length === 0) return node
   const target = resolve(root, reference)
   if (target === undefined || JSON.stringify(target).includes('"$ref"')) return { $ref: reference, ...kept }
-  return { ...target, ...said, ...kept }
+  return { ...target, ...siblings, ...kept }
 }
 
 function typed(node: JsonObject): JsonObject {
@@ -68,8 +68,8 @@ function withoutFreeTail(node: JsonObject): JsonObject {
 /** A branch without a type gets that of the whole, if that is a single type. */
 function withType(branch: unknown, type: unknown): unknown {
   if (!isObject(branch) || typeof type !== 'string') return branch
-  const says = ['type', '$ref', 'anyOf', 'oneOf'].some((keyword) => branch[keyword] !== undefined)
-  return says ? branch : { type, ...branch }
+  const hasType = ['type', '$ref', 'anyOf', 'oneOf'].some((keyword) => branch[keyword] !== undefined)
+  return hasType ? branch : { type, ...branch }
 }
 
 function branches(node: JsonObject, types: readonly unknown[]): JsonObject {

@@ -36,7 +36,7 @@ export function createCustomInputStream(): CustomInputStream {
   let raw = ''
   let position = 0
   let state: 'opening' | 'inside' | 'closed' | 'buffering' = 'opening'
-  let given = ''
+  let emitted = ''
 
   /** Decodes string characters from `position`; stops before an escape, or a first surrogate, that is not complete yet. */
   const decode = (): string => {
@@ -82,7 +82,7 @@ export function createCustomInputStream(): CustomInputStream {
       out += String.fromCharCode(code)
       position += 6
     }
-    given += out
+    emitted += out
     return out
   }
 
@@ -99,10 +99,10 @@ export function createCustomInputStream(): CustomInputStream {
       return state === 'inside' ? decode() : ''
     },
     end() {
-      if (given !== '' || state === 'inside' || state === 'closed') {
-        const whole = tryParseJson(raw)
-        const input = isObject(whole) && typeof whole['input'] === 'string' && whole['input'].startsWith(given) ? whole['input'] : given
-        return { rest: input.slice(given.length), input, breaksOff: state === 'inside' }
+      if (emitted !== '' || state === 'inside' || state === 'closed') {
+        const parsed = tryParseJson(raw)
+        const input = isObject(parsed) && typeof parsed['input'] === 'string' && parsed['input'].startsWith(emitted) ? parsed['input'] : emitted
+        return { rest: input.slice(emitted.length), input, breaksOff: state === 'inside' }
       }
       const input = unwrapCustomInput(raw)
       const begun = state === 'opening' ? raw.replaceAll(/\s/g, '') : ''

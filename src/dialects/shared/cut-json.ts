@@ -7,10 +7,10 @@ const CLOSING: { readonly [opening: string]: string } = { '{': '}', '[': ']' }
 export function parseCutJson(text: string): unknown {
   if (!/^\s*[{[]/.test(text)) return undefined
   const open = openAtEnd(text)
-  const whole = open.inString ? `${open.escaped ? text.slice(0, -1) : text.replace(/\\u[0-9a-f]{0,3}$/i, '')}"` : withoutEnding(text, ', \t\r\n')
+  const complete = open.inString ? `${open.escaped ? text.slice(0, -1) : text.replace(/\\u[0-9a-f]{0,3}$/i, '')}"` : withoutEnding(text, ', \t\r\n')
   // The last token may be a key without its value, or a colon.
   for (const rest of ['', ':null', 'null']) {
-    const value = tryParseJson(whole + rest + open.closing)
+    const value = tryParseJson(complete + rest + open.closing)
     if (value !== undefined) return value
   }
   return undefined

@@ -25,8 +25,8 @@ export const isModelParam = (param: string): boolean => /^(?:path\.)?model(?:[_ 
 
 export function normalizeCode(code: string): string {
   // In `com.amazon.coral.service#ValidationException:http://...` and `type.googleapis.com/...` the last part names the kind.
-  const bare = code.includes('#') ? code.slice(code.lastIndexOf('#') + 1) : code
-  return bare
+  const unqualified = code.includes('#') ? code.slice(code.lastIndexOf('#') + 1) : code
+  return unqualified
     .split(':')[0]!
     .trim()
     .toLowerCase()
@@ -156,8 +156,8 @@ function htmlText(body: string): string {
 
 /** JSON, even if it was cut off, or framed as a server-sent event although the request was refused. */
 function findJson(body: string): unknown {
-  const whole = parseJson(body) ?? parseCutJson(body)
-  if (whole !== undefined) return whole
+  const parsed = parseJson(body) ?? parseCutJson(body)
+  if (parsed !== undefined) return parsed
   for (const line of body.slice(0, 64_000).split('\n')) {
     const data = line.startsWith('data:') ? line.slice(5).trim() : ''
     if (data.startsWith('{') && data.endsWith('}')) return parseJson(data)

@@ -100,13 +100,13 @@ const HINTED: ReadonlySet<ErrorType> = new Set(['rate_limit_exceeded', 'provider
 
 function messageOf(facts: ErrorFacts, status: number, providerName: string): string {
   if (facts.message !== '' && facts.kind !== 'html') return scrubbedExcerpt(facts.message, MAX_MESSAGE_CHARS)
-  const said = facts.kind === 'html' && facts.message !== '' ? `: ${scrubbedExcerpt(facts.message, 300)}` : ''
-  return status > 0 ? `${providerName} answered with status ${status}${said}` : `${providerName} reported an error without saying which`
+  const detail = facts.kind === 'html' && facts.message !== '' ? `: ${scrubbedExcerpt(facts.message, 300)}` : ''
+  return status > 0 ? `${providerName} answered with status ${status}${detail}` : `${providerName} reported an error without saying which`
 }
 
 function withCode(facts: ErrorFacts, code: string): ErrorFacts {
-  const bare = code.split(':')[0]!
-  return { ...facts, code: facts.code ?? bare, codes: new Set([normalizeCode(code), ...facts.codes]) }
+  const name = code.split(':')[0]!
+  return { ...facts, code: facts.code ?? name, codes: new Set([normalizeCode(code), ...facts.codes]) }
 }
 
 function header(headers: UpstreamHeaders, name: string): string | undefined {

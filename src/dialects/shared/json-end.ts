@@ -29,24 +29,24 @@ export class JsonEnd {
   /** The outermost bracket was closed. */
   #closed = false
   #opened = false
-  #whole: boolean | undefined
+  #isComplete: boolean | undefined
 
   push(piece: string): void {
     this.#length += piece.length
     // What is broken stays broken, and after the end there is only noise.
-    this.#whole = this.#whole === false ? false : undefined
+    this.#isComplete = this.#isComplete === false ? false : undefined
     for (let at = 0; at < piece.length; at++) this.#char(piece.charCodeAt(at))
   }
 
   /** Whether parsing is worth a try. */
   get mayBeWhole(): boolean {
-    return this.#opened ? this.#closed && this.#whole !== false : this.#length <= MAX_SCALAR
+    return this.#opened ? this.#closed && this.#isComplete !== false : this.#length <= MAX_SCALAR
   }
 
   /** `text`: everything that was pushed. */
   isWhole(text: string): boolean {
     if (!this.mayBeWhole) return false
-    return this.#opened ? (this.#whole ??= isCompleteJson(text)) : isCompleteJson(text)
+    return this.#opened ? (this.#isComplete ??= isCompleteJson(text)) : isCompleteJson(text)
   }
 
   /** An object, a list or a string is not closed. */

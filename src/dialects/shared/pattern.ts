@@ -11,15 +11,15 @@ export const pattern = z.string().refine((source) => {
 
 /** More than configurations contain; beyond that somebody makes them up. */
 const MAX_KEPT = 1_000
-const kept = new Map<string, RegExp>()
+const cache = new Map<string, RegExp>()
 
 /** Compiled once. Without the flags `g` and `y` an expression is stateless, so calls can share it. */
 export function compiled(source: string, flags: '' | 'i' = ''): RegExp {
   const key = `${flags}/${source}`
-  let expression = kept.get(key)
+  let expression = cache.get(key)
   if (expression === undefined) {
-    if (kept.size >= MAX_KEPT) kept.clear()
-    kept.set(key, (expression = new RegExp(source, flags)))
+    if (cache.size >= MAX_KEPT) cache.clear()
+    cache.set(key, (expression = new RegExp(source, flags)))
   }
   return expression
 }

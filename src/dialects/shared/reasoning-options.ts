@@ -1,7 +1,7 @@
 import type { ReasoningEffort, ReasoningOptions } from '../../core/request.ts'
 
 /** What the caller wants of reasoning: not specified, on (how much), or off. */
-export type ReasoningWish =
+export type RequestedReasoning =
   | { readonly mode: 'default' }
   | { readonly mode: 'off' }
   | {
@@ -17,7 +17,7 @@ const ORDER: readonly Exclude<ReasoningEffort, 'none'>[] = ['minimal', 'low', 'm
 /** The share of the output limit that an effort stands for, at endpoints that have only budgets. */
 const SHARE: { readonly [E in Exclude<ReasoningEffort, 'none'>]: number } = { max: 0.95, xhigh: 0.95, high: 0.8, medium: 0.5, low: 0.2, minimal: 0.1 }
 
-export function reasoningWish(options: ReasoningOptions | null | undefined): ReasoningWish {
+export function requestedReasoning(options: ReasoningOptions | null | undefined): RequestedReasoning {
   if (options == null) return { mode: 'default' }
   const { effort, max_tokens: maxTokens, enabled, within_output: within } = options
   // A budget of zero means no reasoning; formats with a minimum budget would otherwise reason a little.
@@ -39,9 +39,9 @@ export function nearestEffort(wanted: Exclude<ReasoningEffort, 'none'>, allowed:
 }
 
 /** Notes in `dropped` that the caller's effort was replaced by another. */
-export function nameChange(wish: ReasoningWish, effort: string | undefined, dropped: string[]): void {
-  if (wish.mode === 'on' && wish.effort !== undefined && effort !== undefined && effort !== wish.effort)
-    dropped.push(`reasoning.effort: ${wish.effort} became ${effort}`)
+export function nameChange(requested: RequestedReasoning, effort: string | undefined, dropped: string[]): void {
+  if (requested.mode === 'on' && requested.effort !== undefined && effort !== undefined && effort !== requested.effort)
+    dropped.push(`reasoning.effort: ${requested.effort} became ${effort}`)
 }
 
 /** Tokens that an effort may spend on reasoning out of `maxOutputTokens`, which counts at most 128000. The minimum is left to each format. */

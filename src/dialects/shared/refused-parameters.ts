@@ -47,7 +47,7 @@ const BESIDE_TOOLS = 'reasoning beside tools'
 const PENALTIES: readonly string[] = ['frequency_penalty', 'presence_penalty', 'repetition_penalty']
 
 /** Refusals without a name of a parameter. */
-const TOLD: readonly (readonly [refusal: RegExp, name: string])[] = [
+const REFUSED_BY_MESSAGE: readonly (readonly [refusal: RegExp, name: string])[] = [
   [/function tools with reasoning_effort are not supported/i, BESIDE_TOOLS],
   [/must be verified to generate reasoning summaries/i, 'reasoning.summary'],
   [/\bpenalty is not enabled for\b/i, 'penalties'],
@@ -67,8 +67,8 @@ export function markRefusedParameter(status: number, error: GatewayError): Gatew
   const form = refusedForm(status, error.message, error.details.path)
   if (form === undefined && status !== 400 && status !== 422) return error
   const limit = descriptionLimit(error.message)
-  const told = form ?? TOLD.find(([refusal]) => refusal.test(error.message))?.[1]
-  const name = limit === undefined ? (told ?? refusedName(error)) : `tool descriptions beyond ${limit} characters`
+  const known = form ?? REFUSED_BY_MESSAGE.find(([refusal]) => refusal.test(error.message))?.[1]
+  const name = limit === undefined ? (known ?? refusedName(error)) : `tool descriptions beyond ${limit} characters`
   return name === undefined ? error : error.with({ metadata: { ...error.details.metadata, refused_parameter: name } })
 }
 
@@ -76,8 +76,8 @@ function refusedName({ message, details: { path } }: GatewayError): string | und
   const fixed = FIXED.exec(message)
   if (fixed !== null) return nameOf(fixed[1] ?? fixed[2] ?? '')
   if (!REFUSAL.test(message)) return undefined
-  const told = path === undefined ? undefined : nameOf(path.replace(/^body\W/, ''))
-  if (told !== undefined) return told
+  const fromPath = path === undefined ? undefined : nameOf(path.replace(/^body\W/, ''))
+  if (fromPath !== undefined) return fromPath
   // Something else was refused, and the error names it.
   if (path !== undefined && path !== 'validation_error') return undefined
   const names: string[] = []
@@ -93,22 +93,22 @@ export function withoutParameters(request: ModelRequest, names: Iterable<string>
   const wanted = [...names]
   const limit = wanted.map((name) => LONG_DESCRIPTIONS.exec(name)?.[1]).find((found) => found !== undefined)
   const short = limit === undefined ? request : withShortDescriptions(request, Number(limit))
-  const told = withRequestForms(short, wanted)
-  const bare: { [name: string]: unknown } = { ...told }
-  let changed = told !== request
+  const reformed = withRequestForms(short, wanted)
+  const reduced: { [name: string]: unknown } = { ...reformed }
+  let changed = reformed !== request
   for (const name of wanted.flatMap((each) => (each === 'penalties' ? PENALTIES : [each]))) {
-    if (name === BESIDE_TOOLS) bare['reasoning'] = { effort: 'none', stated: true }
+    if (name === BESIDE_TOOLS) reduced['reasoning'] = { effort: 'none', stated: true }
     else if (name === 'verbosity') {
       if (request.text?.verbosity == null) continue
       const { verbosity: _, ...text } = request.text
-      bare['text'] = text
+      reduced['text'] = text
     } else if (name === 'reasoning.summary') {
       if (request.reasoning?.summary == null) continue
       const { summary: _, ...reasoning } = request.reasoning
-      bare['reasoning'] = reasoning
+      reduced['reasoning'] = reasoning
     } else if (request[name] == null) continue
-    else delete bare[name]
+    else delete reduced[name]
     changed = true
   }
-  return changed ? (bare as ModelRequest) : request
+  return changed ? (reduced as ModelRequest) : request
 }

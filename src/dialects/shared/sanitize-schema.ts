@@ -65,14 +65,14 @@ function sanitize(schema: unknown, depth: number): unknown {
   // A reference stands alone; only the root may have definitions beside it.
   if (reference !== undefined) return { $ref: reference, ...definitionsOf(schema, depth) }
   const out: { [keyword: string]: unknown } = {}
-  const told: string[] = []
+  const constraints: string[] = []
   for (const [keyword, value] of Object.entries(schema)) {
     if (HANDLED_APART.has(keyword) || (keyword === 'items' && saysNothing(value))) continue
-    if (isRefused(keyword, value)) told.push(`${keyword}: ${JSON.stringify(value)}`)
+    if (isRefused(keyword, value)) constraints.push(`${keyword}: ${JSON.stringify(value)}`)
     else out[keyword === 'oneOf' ? 'anyOf' : keyword] = sanitizeKeyword(keyword, value, depth + 1)
   }
   if (isObjectSchema(schema)) {
-    if (isObject(schema['additionalProperties'])) told.push(`additionalProperties: ${JSON.stringify(schema['additionalProperties'])}`)
+    if (isObject(schema['additionalProperties'])) constraints.push(`additionalProperties: ${JSON.stringify(schema['additionalProperties'])}`)
     out['additionalProperties'] = false
   }
   const first = schema['prefixItems']
@@ -80,12 +80,12 @@ function sanitize(schema: unknown, depth: number): unknown {
     const { items } = schema
     const further: readonly unknown[] = Array.isArray(items) ? items : isObject(items) && !saysNothing(items) ? [items] : []
     out['items'] = { anyOf: [...(first as readonly unknown[]), ...further].map((each) => sanitize(each, depth + 1)) }
-    told.push(`the first ${first.length} items come in the order of items.anyOf`)
+    constraints.push(`the first ${first.length} items come in the order of items.anyOf`)
   }
-  if (told.length > 0) {
-    const note = `Constraints: ${told.join('; ')}`
-    const said = asString(schema['description'])
-    out['description'] = said === undefined || said === '' ? note : `${said}\n${note}`
+  if (constraints.length > 0) {
+    const note = `Constraints: ${constraints.join('; ')}`
+    const description = asString(schema['description'])
+    out['description'] = description === undefined || description === '' ? note : `${description}\n${note}`
   }
   return { ...out, ...definitionsOf(schema, depth) }
 }

@@ -26,10 +26,10 @@ export function serviceTierWord(
   target: Pick<Target, 'tier'>,
   { known, words }: { readonly known: boolean; readonly words: TierWords },
 ): { readonly word: string | undefined; /** A tier was asked for that the upstream is not told of. */ readonly dropped: boolean } {
-  const asked = tierAsked(request)
-  const tier = target.tier === undefined || (target.tier === 'default' && asked === 'scale') ? asked : target.tier
+  const requested = tierAsked(request)
+  const tier = target.tier === undefined || (target.tier === 'default' && requested === 'scale') ? requested : target.tier
   const word = tier !== undefined && (known || isOwn(target.tier)) ? words[tier] : undefined
-  return { word, dropped: (isSpecial(tier) && word === undefined) || (isSpecial(asked) && asked !== tier) }
+  return { word, dropped: (isSpecial(tier) && word === undefined) || (isSpecial(requested) && requested !== tier) }
 }
 
 const isOwn = (tier: Target['tier']): boolean => tier === 'flex' || tier === 'priority'

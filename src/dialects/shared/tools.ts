@@ -126,8 +126,8 @@ export function flattenTools(source: ToolSource, rule: NameRule, { keepExamples 
   return chosen(unique, source.tool_choice, names, dropped)
 }
 
-function chosen(all: readonly FlatTool[], asked: ToolChoice | undefined, names: ToolNames, dropped: string[]): FlatTools {
-  const { tools, choice } = narrow(all, asked, names, dropped)
+function chosen(all: readonly FlatTool[], requested: ToolChoice | undefined, names: ToolNames, dropped: string[]): FlatTools {
+  const { tools, choice } = narrow(all, requested, names, dropped)
   return { tools, ...(choice === undefined || tools.length === 0 ? {} : { choice }), names, dropped }
 }
 
