@@ -96,7 +96,7 @@ const childContent = ({ child }: TraceStep): object => ({
 })
 
 /** Messages as an array and the answer as choices, which is the format that the platform's prompt editor opens. */
-const said = (record: DeliveryRecord): object =>
+const inputAndOutput = (record: DeliveryRecord): object =>
   record.content === undefined ? {} : { input: toChatMessages(record.content), output: toChatChoices(record.content, record.generation.finishReason) }
 
 function content(record: DeliveryRecord, step: TraceStep, root: string): object {
@@ -105,7 +105,7 @@ function content(record: DeliveryRecord, step: TraceStep, root: string): object 
   // The platform accepts tags only on a root. The root of this trace belongs to the caller or to an earlier generation, so the tags become metadata.
   const isBelow = step.isTop && step.id !== root && (ids.parent !== undefined || joinsGeneration(record))
   const more = isBelow && tags.length > 0 ? { tags } : {}
-  return { ...said(record), metadata: { ...known, ...more } }
+  return { ...inputAndOutput(record), metadata: { ...known, ...more } }
 }
 
 /** The caller's own `model` may be anything, but the platform accepts only text. */
@@ -177,7 +177,7 @@ function toRoot(record: DeliveryRecord): RootEvent {
     root_span_id: ids.trace,
     created: isoTime(generation.startedAt),
     span_attributes: { name: names.trace, type: 'task' },
-    ...said(record),
+    ...inputAndOutput(record),
     metadata: wrapperMetadata(record),
     ...(tags.length === 0 ? {} : { tags }),
     metrics: { start: generation.startedAt / 1000, end: endOf(generation) / 1000 },

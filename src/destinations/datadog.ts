@@ -131,7 +131,7 @@ function toMeta(record: DeliveryRecord, step: TraceStep): object {
     kind: isEmbedding(record) ? 'embedding' : 'llm',
     model_name: modelSlug(record),
     ...(generation.provider === undefined ? {} : { model_provider: generation.provider }),
-    ...(content === undefined ? {} : said(content, isEmbedding(record))),
+    ...(content === undefined ? {} : inputAndOutput(content, isEmbedding(record))),
     ...(tools.length === 0
       ? {}
       : {
@@ -152,7 +152,7 @@ function toMeta(record: DeliveryRecord, step: TraceStep): object {
   }
 }
 
-function said(content: GenerationContent, embeds: boolean): object {
+function inputAndOutput(content: GenerationContent, embeds: boolean): object {
   const messages = toChatMessages(content)
   if (embeds) return { input: { documents: messages.map((message) => ({ text: messageText(message) })) } }
   return { input: { messages: messages.flatMap(toMessages) }, output: { messages: toMessages(toChatAnswer(content)) } }

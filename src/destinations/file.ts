@@ -115,9 +115,9 @@ async function takeSign(sign: string, now: number): Promise<boolean> {
 async function appendWhole(handle: FileHandle, bytes: Buffer): Promise<void> {
   if (bytes.length === 0) return
   const { size, endsInLine } = await findEnd(handle)
-  const whole = endsInLine ? bytes : Buffer.concat([LINE_END, bytes])
-  const { bytesWritten } = await handle.write(whole)
-  if (bytesWritten === whole.length) return
+  const toWrite = endsInLine ? bytes : Buffer.concat([LINE_END, bytes])
+  const { bytesWritten } = await handle.write(toWrite)
+  if (bytesWritten === toWrite.length) return
   // A partial line would spoil the next one as well.
   if ((await handle.stat()).size === size + bytesWritten) await handle.truncate(size)
   throw new Error('there is no room for the file')

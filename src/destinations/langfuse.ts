@@ -102,8 +102,8 @@ function setTrace(set: AttributeSet, record: DeliveryRecord): void {
   const { environment, release } = record
   for (const [key, value] of Object.entries(ownMetadata(record))) {
     // Environment and release have attributes of their own.
-    const told = (key === 'environment' && value === environment) || (key === 'release' && value === release)
-    if (!told) set.any(`langfuse.trace.metadata.${key}`, value)
+    const isSet = (key === 'environment' && value === environment) || (key === 'release' && value === release)
+    if (!isSet) set.any(`langfuse.trace.metadata.${key}`, value)
   }
 }
 

@@ -54,8 +54,8 @@ function bounded(set: AttributeSet): Pick<AttributeSet, 'list'> {
   const once = all.filter(({ key }) => !key.startsWith('span.metadata.'))
   if (once.length <= MAX_ATTRIBUTES) return { list: () => once }
   const flag: Attribute = { key: 'gateway.metadata.truncated', kind: 'bool', value: true }
-  const kept = [flag, ...once.filter((attribute) => !isCallers(attribute)), ...once.filter(isCallers)]
-  return { list: () => kept.slice(0, MAX_ATTRIBUTES) }
+  const ordered = [flag, ...once.filter((attribute) => !isCallers(attribute)), ...once.filter(isCallers)]
+  return { list: () => ordered.slice(0, MAX_ATTRIBUTES) }
 }
 
 const isCallers = ({ key }: Attribute): boolean => /^trace\.metadata\.(?!(?:gateway|gateway_generation|provider_responses)(?:\.|$))/.test(key)

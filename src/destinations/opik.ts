@@ -90,7 +90,7 @@ const errorInfo = (error: TraceStep['error']): object =>
   error === undefined ? {} : { error_info: { exception_type: error.type, message: error.message, traceback: error.message } }
 
 /** Request and answer of a chat completion: lists and conversations show the messages of these, and anything else as JSON. */
-const said = (record: DeliveryRecord): object => {
+const inputAndOutput = (record: DeliveryRecord): object => {
   const { content, generation } = record
   return content === undefined ? {} : { input: promptObject(record), output: { choices: toChatChoices(content, generation.finishReason) } }
 }
@@ -103,7 +103,7 @@ function toTrace(record: DeliveryRecord, { projectName }: OpikSettings): object 
     name: record.names.trace,
     start_time: isoTime(generation.startedAt),
     end_time: isoTime(endOf(generation)),
-    ...said(record),
+    ...inputAndOutput(record),
     metadata: {
       ...metadataObject(record),
       gateway_trace_id: ids.trace,
@@ -149,10 +149,10 @@ function details(record: DeliveryRecord, step: TraceStep): object {
       metadata: attributes,
     }
   }
-  if (step.kind === 'wrapper') return { ...said(record), metadata: metadataObject(record) }
+  if (step.kind === 'wrapper') return { ...inputAndOutput(record), metadata: metadataObject(record) }
   const { cost } = generation
   return {
-    ...said(record),
+    ...inputAndOutput(record),
     metadata: {
       ...metadataObject(record),
       gateway_observation_id: step.id,

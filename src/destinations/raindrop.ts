@@ -123,9 +123,9 @@ function toAiData(record: DeliveryRecord): object {
     ...(input === undefined ? {} : { input: messageText(input) }),
     output: messageText(toChatAnswer(content)),
   }
-  const said = Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''))
-  if (Object.keys(said).length === 0) return {}
-  return { ai_data: { model: modelSlug(record), ...said, ...(generation.sessionId === undefined ? {} : { convo_id: generation.sessionId }) } }
+  const notEmpty = Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''))
+  if (Object.keys(notEmpty).length === 0) return {}
+  return { ai_data: { model: modelSlug(record), ...notEmpty, ...(generation.sessionId === undefined ? {} : { convo_id: generation.sessionId }) } }
 }
 
 /** The caller's keys unchanged, with the platform's names for everything else. */

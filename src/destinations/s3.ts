@@ -256,8 +256,8 @@ function classify(response: OutgoingResponse): DeliveryOutcome {
   const message = `HTTP ${status} ${code}: ${excerpt(response.body)}`
   if (code === 'RequestTimeTooSkewed') {
     const platformTime = Date.parse(headers['date'] ?? '')
-    const said = `the clock of this machine is wrong; the store's says ${headers['date'] ?? 'otherwise'}`
-    return { kind: 'retry', message: said, ...(Number.isNaN(platformTime) ? {} : { platformTime }) }
+    const explanation = `the clock of this machine is wrong; the store's says ${headers['date'] ?? 'otherwise'}`
+    return { kind: 'retry', message: explanation, ...(Number.isNaN(platformTime) ? {} : { platformTime }) }
   }
   if (code === 'RequestTimeout') return { kind: 'retry', message }
   if (code === 'SlowDown') return { kind: 'retry', message, overload: true }

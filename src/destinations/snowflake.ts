@@ -209,8 +209,8 @@ const CANCELED = '57014'
 function classify(response: OutgoingResponse): DeliveryOutcome {
   const { status } = response
   if (status === 202) return { kind: 'retry', message: 'the statement was still running' }
-  const { code: given, sqlState } = readObject(response) ?? {}
-  const code = typeof given === 'string' ? given : ''
+  const { code: rawCode, sqlState } = readObject(response) ?? {}
+  const code = typeof rawCode === 'string' ? rawCode : ''
   const message = `HTTP ${status}: ${excerpt(response.body)}`
   // 390xxx: all problems with the token.
   if (status >= 400 && (CONFIGURATION_CODES.has(code) || /^390\d{3}$/.test(code))) return { kind: 'unauthorized', message }

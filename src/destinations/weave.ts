@@ -166,8 +166,8 @@ function toTurn({ generation, ids }: DeliveryRecord): object {
 
 /** The caller's name for it; the trace's name has priority over the generation's. */
 function operationName({ generation: { trace = {} }, names }: DeliveryRecord): string {
-  const given = [trace['trace_name'], trace['generation_name']].find((name) => typeof name === 'string' && name.trim() !== '')
-  return typeof given === 'string' ? given : names.trace
+  const displayName = [trace['trace_name'], trace['generation_name']].find((name) => typeof name === 'string' && name.trim() !== '')
+  return typeof displayName === 'string' ? displayName : names.trace
 }
 
 function toAttributes(record: DeliveryRecord): object {

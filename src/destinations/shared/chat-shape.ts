@@ -209,9 +209,9 @@ function argumentsOf(fields: Fields): unknown {
 }
 
 function addApproval(messages: Draft[], id: string, item: InputItem): void {
-  const { server_label, name, arguments: args, approval_request_id: asked, approve, reason } = item as { readonly [key: string]: unknown }
+  const { server_label, name, arguments: args, approval_request_id: requestId, approve, reason } = item as { readonly [key: string]: unknown }
   if (item.type === 'mcp_approval_request') return addCall(messages, id, item.type, JSON.stringify({ server_label, name, arguments: args }))
-  addResult(messages, typeof asked === 'string' ? asked : id, { approve, ...(reason == null ? {} : { reason }) })
+  addResult(messages, typeof requestId === 'string' ? requestId : id, { approve, ...(reason == null ? {} : { reason }) })
 }
 
 function addResult(messages: Draft[], id: string, output: unknown): void {

@@ -30,9 +30,9 @@ export function toOtelOutput(content: GenerationContent, finishReason: string | 
 
 function toParts(message: ChatMessage): OtelMessage['parts'] {
   if (message.role === 'tool') {
-    const said = messageText(message)
+    const text = messageText(message)
     // Readers that follow the examples of the conventions expect `result`; by their schema it is `response`.
-    return [{ type: 'tool_call_response', id: message.tool_call_id, response: said, result: said }]
+    return [{ type: 'tool_call_response', id: message.tool_call_id, response: text, result: text }]
   }
   const parts: { [field: string]: unknown }[] = []
   if (message.reasoning !== undefined) parts.push({ type: 'reasoning', content: message.reasoning })

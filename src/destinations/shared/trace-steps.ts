@@ -21,14 +21,14 @@ export interface TraceStep {
 /** Parents before children: the span that the caller named, the generation, its attempts and tools. */
 export function traceSteps(record: DeliveryRecord): readonly TraceStep[] {
   const { generation, ids, names, failure } = record
-  const whole = { startedAt: generation.startedAt, endedAt: endOf(generation), ...(failure === undefined ? {} : { error: failure }) }
+  const common = { startedAt: generation.startedAt, endedAt: endOf(generation), ...(failure === undefined ? {} : { error: failure }) }
   const top = ids.parent === undefined ? {} : { parentId: ids.parent }
   const children = record.children.map(toChildStep(ids.generation))
   if (ids.wrapper === undefined || names.wrapper === undefined)
-    return [{ kind: 'generation', id: ids.generation, name: names.generation, ...top, isTop: true, ...whole }, ...children]
+    return [{ kind: 'generation', id: ids.generation, name: names.generation, ...top, isTop: true, ...common }, ...children]
   return [
-    { kind: 'wrapper', id: ids.wrapper, name: names.wrapper, ...top, isTop: true, ...whole },
-    { kind: 'generation', id: ids.generation, name: names.generation, parentId: ids.wrapper, isTop: false, ...whole },
+    { kind: 'wrapper', id: ids.wrapper, name: names.wrapper, ...top, isTop: true, ...common },
+    { kind: 'generation', id: ids.generation, name: names.generation, parentId: ids.wrapper, isTop: false, ...common },
     ...children,
   ]
 }
