@@ -40,9 +40,19 @@ const ask = (streamed: boolean) =>
   )
 const overloaded = { error: { message: 'busy', type: 'server_error' } }
 
+/** An error whose body begins and never ends: silent, or a character every 20 ms. */
+const unending =
+  (code: number, headers: { readonly [name: string]: string }, everyMs?: number): Reply =>
+  async (_request, response) => {
+    response.writeHead(code, { 'content-type': 'application/json', ...headers }).write('{"error":{"message":"not now ')
+    if (everyMs === undefined) return
+    for (; !response.destroyed; await new Promise((resolve) => setTimeout(resolve, everyMs))) response.write('y')
+  }
+
 const invisible: readonly (readonly [string, readonly Reply[]])[] = [
   ['503', [status(503, overloaded)]],
   ['429 with a long hint', [status(429, { error: { message: 'slow down' } }, { 'retry-after': '60' })]],
+  ['a 503 whose body never ends', [unending(503, {})]],
   ['a rejected credential', [status(401, { error: { message: 'bad key' } })]],
   ['a reset before headers', [reset()]],
   ['silence', [silence()]],
@@ -131,6 +141,28 @@ describe('retry discipline', () => {
     expect(response.status).toBe(429)
     expect(response.headers.get('retry-after')).toBe('20')
   })
+
+  it.each([
+    ['429', 'is silent', 429, undefined, 429, 'rate_limit_exceeded'],
+    ['429', 'trickles', 429, 20, 429, 'rate_limit_exceeded'],
+    ['503', 'trickles', 503, 20, 503, 'provider_overloaded'],
+    ['401', 'is silent', 401, undefined, 502, 'provider_unavailable'],
+  ])(
+    verifies('C1', 'C4', 'a %s whose body %s counts as what its status says, and not as silence'),
+    async (_name, _how, upstream, everyMs, code, errorType) => {
+      primary.script(unending(upstream, { 'retry-after': '40' }, everyMs))
+      backup.script(status(upstream, overloaded, { 'retry-after': '50' }))
+      const before = performance.now()
+      const response = await ask(true)
+      expect(performance.now() - before).toBeLessThan(3_000)
+      expect(response.status).toBe(code)
+      expect(await response.json()).toMatchObject({
+        error: { metadata: { error_type: errorType, attempts: [{ status: upstream }, { status: upstream }] } },
+      })
+      if (upstream !== 401) expect(response.headers.get('retry-after')).toBe('40')
+      await expect.poll(() => primary.requests[0]!.abortedAt).toBeDefined()
+    },
+  )
 
   it(verifies('C4', 'stays on one endpoint when fallbacks are switched off'), async () => {
     primary.script(status(503, overloaded))

@@ -50,6 +50,8 @@ export interface AttemptInput {
 }
 
 const MAX_ERROR_BODY = 64 * 1024
+/** How long an error may take to arrive after its head. Usually it is in the same packet; some servers never end it. */
+const ERROR_BODY_MS = 1_000
 /** How long a finished upstream may take to close its answer before the connection is given up. */
 const DRAIN_MS = 1_000
 
@@ -80,7 +82,11 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
     if (call.signal.aborted) cancel()
     const head = await exchange.head
     record.status = head.status
-    if (head.status >= 300) throw await readError(exchange, head.status, head.headers, target, endpoint)
+    if (head.status >= 300) {
+      // The status says what is wrong; reading the words has a limit of its own.
+      timer.stop()
+      throw await readError(exchange, head.status, head.headers, target, endpoint)
+    }
     const contentType = String(head.headers['content-type'] ?? '')
     const { maxStreamBytes } = deps
     const reader = await beginReading({ exchange, contentType, framing: dialect.framing, decoder, timer, hold: call.hold, maxStreamBytes })
@@ -217,7 +223,7 @@ async function readError(
     })
   }
   // Some servers repeat the whole request after the error.
-  const body = await readStart(exchange, MAX_ERROR_BODY)
+  const body = await readStart(exchange, MAX_ERROR_BODY, ERROR_BODY_MS)
   return endpoint.connection.dialect.decodeError(status, headers, body, target)
 }
 

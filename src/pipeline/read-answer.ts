@@ -3,6 +3,7 @@ import type { Decoder } from '../core/dialect.ts'
 import { GatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
 import { HttpFailure, type Exchange } from '../lib/http-client.ts'
+import { whenLate } from '../lib/late.ts'
 import type { AttemptTimer } from './attempt-timer.ts'
 import { FRAMERS, framingOf, tellsFraming, type Framing } from './framing.ts'
 
@@ -209,10 +210,11 @@ async function readText({ exchange, hold, timer }: AnswerSource, first: readonly
   return chunks.length === 1 ? chunks[0]!.toString() : Buffer.concat(chunks).toString()
 }
 
-/** The beginning of a body, up to `maxBytes`, or to where it broke off or was cancelled. */
-export async function readStart(exchange: Exchange, maxBytes: number): Promise<string> {
+/** The beginning of a body, up to `maxBytes`, or to where it broke off or was cancelled. If it takes longer than `ms`, the exchange is cancelled. */
+export async function readStart(exchange: Exchange, maxBytes: number, ms: number): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
+  const callOff = whenLate(ms, () => exchange.cancel())
   try {
     for (let read = await exchange.read(); read !== undefined; read = await exchange.read()) {
       chunks.push(...read)
@@ -221,6 +223,8 @@ export async function readStart(exchange: Exchange, maxBytes: number): Promise<s
     }
   } catch {
     // Whatever has arrived must do.
+  } finally {
+    callOff()
   }
   return Buffer.concat(chunks).subarray(0, maxBytes).toString()
 }
