@@ -25,6 +25,12 @@ describe('the purpose of the vectors', () => {
         ],
       },
     ],
+    [
+      'several, each with the model of the address',
+      MANY,
+      { requests: ['acme/embed', 'models/acme/embed', 'models/Acme%2Fembed', '', null].map((model) => ({ model, content })) },
+      { input: Array.from({ length: 5 }, () => said('Hi')) },
+    ],
     ['one without brackets', MANY, { requests: { content: { parts: { text: 'Hi' } } } }, { input: [said('Hi')] }],
     ['how long they are to be', ONE, { content, output_dimensionality: 8 }, { input: [said('Hi')], dimensions: 8 }],
     ['what they are for', ONE, { content, taskType: 'RETRIEVAL_QUERY' }, { input: [said('Hi')], input_type: 'search_query' }],
@@ -53,6 +59,9 @@ describe('refused input, with its path', () => {
     ['requests[1].content is required', MANY, { requests: [{ content }, {}] }],
     ['requests[1].content says nothing', MANY, { requests: [{ content }, { content: {} }] }],
     ['requests[1].taskType must be that of requests[0]', MANY, { requests: [{ content }, { content, taskType: 'CLUSTERING' }] }],
+    ['requests[1].model must be the model of the address, acme/embed', MANY, { requests: [{ content }, { content, model: 'models/acme/other' }] }],
+    ['requests[0].model must be the model of the address, acme/embed', MANY, { requests: [{ content, model: 'models/embed%' }] }],
+    ['requests[0].model must be', MANY, { requests: [{ content, model: 1 }] }],
     ['The request body must be an object', MANY, null],
     ['The request body must be an object', ONE, [1]],
   ])('%s', (message, url, body) => {

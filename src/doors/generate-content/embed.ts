@@ -5,7 +5,7 @@ import { checkEntries, forVectors, userMessage } from '../embeddings/to-request.
 import { checkBody, given, refuse } from '../shared/check-body.ts'
 import { kindOf, shownBy, type Content } from './history.ts'
 import { inItsNames, VECTORS } from './names.ts'
-import { inAddress, modelNamed, VECTOR_METHODS } from './path.ts'
+import { decoded, inAddress, modelNamed, VECTOR_METHODS } from './path.ts'
 import { batchEmbedRequest, embedContentRequest } from './schema.ts'
 import { vectorUsageOf } from './usage.ts'
 
@@ -21,6 +21,7 @@ interface Wishes {
   readonly outputDimensionality?: number | null
 }
 interface Wanted extends Wishes {
+  readonly model?: string | null
   readonly content: Content
   readonly embedContentConfig?: Wishes | null
 }
@@ -45,12 +46,24 @@ export function readVectors(written: unknown, url: string): VectorsRead {
   checkBody(isBatch ? batchEmbedRequest : embedContentRequest, body, 'content')
   const { requests = [body as Wanted], ...shared } = body as JsonObject & { readonly requests?: readonly Wanted[] }
   if (requests.length === 0) throw refuse('invalid_request', 'requests', 'is empty: send at least one')
+  if (isBatch) checkModels(requests, model)
   const place = (at: number): string => (isBatch ? `requests[${at}].` : '')
   const { provider, user, session_id, metadata, trace } = shared
   const fields = given({ model, provider, user, session_id, metadata, trace, ...wishesOf(requests, place) })
   const items = requests.map(({ content }, at) => userMessage(partsOf(content, `${place(at)}content`)))
   return { request: forVectors(fields, items), write: isBatch ? asBatch : asOne, pathOf: (path) => pathIn(path, place) }
 }
+
+/** The entries of a batch name the model, too. One model makes all vectors, and to whoever wrote another they would be of that one. */
+function checkModels(requests: readonly Wanted[], model: string): void {
+  for (const [at, { model: other }] of requests.entries()) {
+    if (!other || nameIn(other) === nameIn(model)) continue
+    throw refuse('invalid_request', `requests[${at}].model`, `must be the model of the address, ${model}: one model makes all vectors of a call`)
+  }
+}
+
+/** The name as it is compared: without its folder, the slash unescaped. */
+const nameIn = (written: string): string => (decoded(written) ?? written).toLowerCase().replace(/^models\//, '')
 
 /** One upstream request makes all vectors, so their options must be the same. */
 function wishesOf(requests: readonly Wanted[], place: (at: number) => string): JsonObject {

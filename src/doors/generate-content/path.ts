@@ -62,7 +62,8 @@ export function modelNamed(written: string): string {
   return name
 }
 
-function decoded(written: string): string | undefined {
+/** Undefined if an escape is invalid. */
+export function decoded(written: string): string | undefined {
   try {
     return decodeURIComponent(written)
   } catch {

@@ -55,7 +55,8 @@ const sharedByVectors: Shape = Object.fromEntries(['provider', 'user', 'session_
 const embedding = { ...vectorWishes, content, embedContentConfig: maybe(fields(vectorWishes)) }
 
 export const embedContentRequest = fields({ ...sharedByVectors, ...embedding })
-export const batchEmbedRequest = fields({ ...sharedByVectors, requests: list(fields(embedding)).describe('Each entry gives one vector.') })
+const entry = { model: text.describe('The model of the address, if it is named again.'), ...embedding }
+export const batchEmbedRequest = fields({ ...sharedByVectors, requests: list(fields(entry)).describe('Each entry gives one vector.') })
 
 const declaration = fields({
   name: word,
