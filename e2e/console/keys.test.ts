@@ -123,6 +123,25 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
     expect(problems).toEqual([])
   })
 
+  it('shows when a key was last used, and finds those that were not used for some time', async () => {
+    const { hash, secret } = await create({ name: 'in use' })
+    expect(await call(secret)).toBe(200)
+    const { hash: idle } = await create({ name: 'long idle' })
+    const { page, problems } = await browser.console(gateway, '/keys')
+    await page.getByRole('row', { name: /in use.* \d{4}-\d\d-\d\d \d\d:\d\d never/ }).waitFor()
+    await page.getByRole('row', { name: /long idle.* never never/ }).waitFor()
+    await page.route('**/api/v1/keys?*', async (route) => {
+      const answer = (await (await route.fetch()).json()) as { data: readonly Key[] }
+      await route.fulfill({ json: { data: answer.data.map((key) => (key.hash === idle ? { ...key, created_at: '2020-01-01T00:00:00Z' } : key)) } })
+    })
+    await page.getByRole('combobox', { name: 'Last used' }).click()
+    await page.getByRole('option', { name: 'not for 90 days' }).click()
+    await page.getByRole('row', { name: /in use/ }).waitFor({ state: 'detached' })
+    await page.goto(`${page.url()}&key=${hash}`)
+    await page.getByText('Last used').last().waitFor()
+    expect(problems).toEqual([])
+  })
+
   it('changes what was changed and nothing else: an emptied limit is none', async () => {
     const { hash } = await create({ name: 'to change', limit: 5, limit_reset: 'daily', rate_limits: { requests_per_minute: 9 } })
     const { page } = await browser.console(gateway, `/keys?key=${hash}`)

@@ -106,6 +106,24 @@ describe('/keys', () => {
     await call('PATCH', `/keys/${hash}`, '/keys/{hash}', 404, { name: 'again' })
   })
 
+  it('shows in which minute a key was last used, for anything, and still after a restart', async () => {
+    const begun = Date.now()
+    const created = await call('POST', '/keys', '/keys', 201, { name: 'seldom used' })
+    const { hash } = dataOf(created) as { hash: string }
+    const lastUse = async (of: TestGateway): Promise<unknown> =>
+      dataOf((await (await of.api('GET', `/api/v1/keys/${hash}`)).json()) as Json)['last_used_at']
+    expect([dataOf(created)['last_used_at'], await lastUse(gateway)]).toEqual([null, null])
+    expect((await gateway.api('GET', '/api/v1/key', undefined, created['key'] as string)).status).toBe(200)
+    const used = Date.parse((await lastUse(gateway)) as string)
+    expect(used % 60_000).toBe(0)
+    expect(used).toBeGreaterThanOrEqual(begun - 60_000)
+    expect(used).toBeLessThanOrEqual(Date.now())
+    const listed = listOf(await call('GET', '/keys', '/keys', 200)).find((one) => one['hash'] === hash)
+    expect(listed).toMatchObject({ last_used_at: new Date(used).toISOString() })
+    gateway = await gateway.restart()
+    expect(await lastUse(gateway)).toBe(new Date(used).toISOString())
+  })
+
   it(verifies('F2', 'refuses fields nobody may set, and values that make no sense'), async () => {
     for (const body of [
       { name: 'a', usage: 0 },

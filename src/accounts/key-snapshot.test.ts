@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { KeyUse } from '../core/key-use.ts'
 import type { ApiKey, Store } from '../core/store.ts'
 import { systemClock } from '../lib/clock.ts'
 import { Secret } from '../lib/secret.ts'
@@ -97,6 +98,25 @@ describe('the key snapshot', () => {
     })
     expect(snapshot.workspace(keyOf().workspaceId)).toMatchObject({ slug: 'default' })
     expect(snapshot.stats()).toMatchObject({ source: 'database', keys: 1, workspaces: 1, failing: false, contactAgeMs: 0 })
+  })
+
+  it('reports the use of a key once a minute, also after keys were read again, and no use of one that is refused', async () => {
+    vi.setSystemTime(Date.UTC(2026, 0, 1, 12, 0, 30))
+    await store.keys.insert(keyOf())
+    await store.keys.insert(sampleKey(hashKey('off'), { disabled: true }))
+    const uses: string[] = []
+    const onUse = ({ keyHash, secretHash, at }: KeyUse) => void uses.push(`${keyHash === secretHash} ${new Date(at).toISOString()}`)
+    const snapshot = createSnapshot({ onUse })
+    await snapshot.start()
+    for (const bearer of [SECRET, SECRET, 'off', 'nobody']) attempt(snapshot, bearer)
+    await store.keys.update(hashKey(SECRET), { name: 'renamed' })
+    await snapshot.refresh()
+    vi.advanceTimersByTime(29_999)
+    attempt(snapshot)
+    expect(uses).toEqual(['true 2026-01-01T12:00:00.000Z'])
+    vi.advanceTimersByTime(1)
+    attempt(snapshot)
+    expect(uses.slice(1)).toEqual(['true 2026-01-01T12:01:00.000Z'])
   })
 
   it.each([

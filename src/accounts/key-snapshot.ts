@@ -1,9 +1,11 @@
-import type { Authentication, AuthenticationFailure, Authenticator } from '../core/account.ts'
+import type { Authentication, Authenticator } from '../core/account.ts'
 import { GatewayError } from '../core/error.ts'
+import type { KeyUse } from '../core/key-use.ts'
 import type { ApiKey, Store, Workspace } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import { hashKey } from './api-key.ts'
 import { createFollower, type Follower } from './follower.ts'
+import { createKnownKeys } from './known-keys.ts'
 import type { KnownAccounts, LastKnownGood } from './last-known-good.ts'
 import { newerOf } from './newer-of.ts'
 import { createLatestWrite } from './latest-write.ts'
@@ -27,6 +29,8 @@ export interface KeySnapshotOptions {
   readonly environmentKeys?: readonly ApiKey[]
   readonly lastKnownGood?: LastKnownGood<KnownAccounts>
   readonly onEvent?: (event: SnapshotEvent) => void
+  /** Called when a secret is accepted, but at most once a minute for each. */
+  readonly onUse?: (use: KeyUse) => void
   readonly timing?: Partial<SnapshotTiming>
 }
 
@@ -92,20 +96,13 @@ export interface KeySnapshot extends Authenticator {
 const MAX_TOKEN_CHARS = 1_024
 const MISSING: Authentication = { ok: false, reason: 'missing' }
 const UNKNOWN: Authentication = { ok: false, reason: 'unknown' }
-const REVOKED: Authentication = { ok: false, reason: 'revoked' }
-const DISABLED: Authentication = { ok: false, reason: 'disabled' }
-const EXPIRED: Authentication = { ok: false, reason: 'expired' }
-
-type Accepted = Extract<Authentication, { ok: true }>
 
 /** Keys and workspaces in memory, for the hot path. They follow the database, and stay in force when it is unavailable. */
 export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
   const { store, clock, environmentKeys = [], lastKnownGood, isSecretKeyOutdated = () => Promise.resolve(false), onEvent = () => undefined } = options
   const timing: SnapshotTiming = { ...DEFAULT_TIMING, ...options.timing }
 
-  let keys = new Map<string, Accepted>()
-  /** Hashes of keys that were revoked long ago, of which nothing else is needed. They only become more, so they are read once and then added to. */
-  const gone = new Set<string>()
+  const keys = createKnownKeys({ now: () => clock.now(), rememberRevokedMs: timing.rememberRevokedMs, onUse: options.onUse ?? (() => undefined) })
   let workspaces = new Map<string, Workspace>()
   let source: SnapshotStats['source'] = 'none'
   let version: number | undefined
@@ -125,11 +122,8 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
   })
 
   function install(known: KnownAccounts, from: 'file' | 'database'): void {
-    const isGone = ({ revokedAt }: ApiKey): boolean => revokedAt !== null && revokedAt < clock.now() - timing.rememberRevokedMs
     // Keys that are not listed any more were revoked some time ago, or deleted with their workspace.
-    for (const hash of [...keys.keys(), ...(known.gone ?? [])]) gone.add(hash)
-    keys = new Map(known.keys.filter((key) => !isGone(key)).map((key) => [key.hash, accept(key)]))
-    for (const key of known.keys) gone[isGone(key) ? 'add' : 'delete'](key.hash)
+    keys.replace(known.keys, known.gone)
     workspaces = new Map(known.workspaces.map((workspace) => [workspace.id, workspace]))
     version = known.version
     source = from
@@ -145,14 +139,11 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
     const known: KnownAccounts = { version: current, ...accounts }
     // Until `start` has prepared the database, the absence of the environment's keys there does not mean that they are revoked.
     install(prepared ? known : { ...known, keys: inForce(known, environmentKeys) }, 'database')
-    for (const key of newerOf(changes, (hash) => keys.get(hash)?.key)) {
-      keys.set(key.hash, accept(key))
-      gone.delete(key.hash)
-    }
+    for (const key of newerOf(changes, keys.key)) keys.put(key)
     // At the next look and not now: under constant changes of keys, an immediate read would delay the revocations made by others.
     if (changes.size > 0) version = undefined
     secretKeyOutdated = outdated
-    saving?.put({ ...known, gone: [...gone] })
+    saving?.put({ ...known, gone: keys.gone() })
   }
 
   /** An unknown key is certainly wrong only while the database is in contact. */
@@ -161,13 +152,10 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
   function authenticate(bearer: string): Authentication {
     if (bearer === '') return MISSING
     const hash = bearer.length > MAX_TOKEN_CHARS ? '' : hashKey(bearer)
-    const accepted = keys.get(hash)
-    if (!accepted) {
-      if (gone.has(hash)) return REVOKED
-      if (mayBeKnownElsewhere()) throw uncheckable(timing.pollMs)
-      return UNKNOWN
-    }
-    return inForceAt(accepted, clock.now())
+    const found = keys.authenticate(hash)
+    if (found !== undefined) return found
+    if (mayBeKnownElsewhere()) throw uncheckable(timing.pollMs)
+    return UNKNOWN
   }
 
   async function restore(): Promise<boolean> {
@@ -175,15 +163,15 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
     // The database was reached meanwhile and is more current.
     if (source === 'database') return true
     if (known) install({ ...known, keys: inForce(known, environmentKeys) }, 'file')
-    else for (const key of environmentKeys) keys.set(key.hash, accept(key))
+    else for (const key of environmentKeys) keys.put(key)
     return keys.size > 0
   }
 
   return {
     authenticate,
     lookAgain: secondLook(follower, clock, timing, () => source === 'database'),
-    ended: (hash) => (gone.has(hash) ? 'revoked' : endedAt(keys.get(hash), clock.now())),
-    key: (hash) => keys.get(hash)?.key,
+    ended: keys.ended,
+    key: keys.key,
     workspace: (id) => workspaces.get(id),
     restore,
     start: () => {
@@ -194,7 +182,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
     refresh: () => follower.refresh(),
     apply: (key) => {
       changes.set(key.hash, key)
-      keys.set(key.hash, accept(key))
+      keys.put(key)
       // Forces a full read, whatever version was seen: the database may report this change after a later one by others.
       version = undefined
       void follower.refresh().catch(() => undefined)
@@ -202,7 +190,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
     stats: () => ({
       source,
       version,
-      keys: keys.size + gone.size,
+      keys: keys.size,
       workspaces: workspaces.size,
       contactAgeMs: follower.contactAgeMs,
       failing: follower.failing,
@@ -221,18 +209,6 @@ const savingIn = (file: LastKnownGood<KnownAccounts>, onEvent: (event: SnapshotE
     (known) => file.write(known),
     (error) => onEvent({ type: 'file-not-written', error }),
   )
-
-function inForceAt(accepted: Accepted, now: number): Authentication {
-  const { revokedAt, disabled, expiresAt } = accepted.key
-  if (revokedAt !== null) return REVOKED
-  if (disabled) return DISABLED
-  return expiresAt !== null && expiresAt <= now ? EXPIRED : accepted
-}
-
-function endedAt(accepted: Accepted | undefined, now: number): AuthenticationFailure | undefined {
-  const found = accepted && inForceAt(accepted, now)
-  return found?.ok === false ? found.reason : undefined
-}
 
 async function readAccounts({ keys, workspaces }: KeySnapshotOptions['store'], revokedSince: number, knowsGone: boolean) {
   const gone = knowsGone ? [] : keys.revokedBefore(revokedSince)
@@ -270,21 +246,6 @@ function inForce({ keys: stored, gone = [] }: KnownAccounts, environmentKeys: re
     .map((key) => (key.origin === 'environment' ? { ...key, revokedAt: null } : key))
   for (const hash of [...kept.map((key) => key.hash), ...gone]) named.delete(hash)
   return [...kept, ...named.values()]
-}
-
-function accept(key: ApiKey): Accepted {
-  const { creatorUserId } = key
-  return {
-    ok: true,
-    key,
-    owner: {
-      workspaceId: key.workspaceId,
-      keyHash: key.hash,
-      keyName: key.name,
-      keyLabel: key.label,
-      ...(creatorUserId === null ? {} : { userId: creatorUserId }),
-    },
-  }
 }
 
 /** The store's own limits suit its work; these suit the snapshot. */

@@ -5,10 +5,13 @@ import type { Clock } from '../lib/clock.ts'
 import { countCharacters } from '../lib/count-characters.ts'
 import { defined } from '../lib/defined.ts'
 import { randomId, type IdSource } from '../lib/id.ts'
+import type { KeyUses } from './key-uses.ts'
 import { generateKey, hashKey, labelOf } from './api-key.ts'
 
 export interface KeyAccountsOptions {
-  readonly store: Pick<Store, 'keys' | 'workspaces'>
+  readonly store: Pick<Store, 'keys' | 'keyUses' | 'workspaces'>
+  /** What this process knows of the uses of keys. Default: what the store has. */
+  readonly uses?: Pick<KeyUses, 'of'>
   readonly clock: Clock
   readonly ids?: IdSource
   /** Called at once with every change, for the snapshot of this process. */
@@ -26,7 +29,8 @@ const LAST_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 const MIN_HASH_CHARS = 8
 
 /** Management of keys by people. Nothing here is on the hot path. */
-export function createKeyAccounts({ store, clock, ids = randomId, onChange = () => undefined, maxKeys = MAX_KEYS }: KeyAccountsOptions): KeyAccounts {
+export function createKeyAccounts(options: KeyAccountsOptions): KeyAccounts {
+  const { store, clock, uses = store.keyUses, ids = randomId, onChange = () => undefined, maxKeys = MAX_KEYS } = options
   const get = async (hash: string, scope?: string): Promise<ApiKey | undefined> => {
     const key = await store.keys.get(hash)
     return key && (scope === undefined || key.workspaceId === scope) ? key : undefined
@@ -81,6 +85,8 @@ export function createKeyAccounts({ store, clock, ids = randomId, onChange = () 
     },
 
     page: (wanted) => store.keys.page(wanted),
+
+    usesOf: (hashes) => uses.of(hashes),
 
     get,
 

@@ -7,6 +7,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { bootstrapKeys, environmentKeys, type GeneratedKey } from './bootstrap.ts'
 import { isOutdated, verifySecretKey } from './encryption.ts'
+import { createKeyUses } from './key-uses.ts'
 import { createKeySnapshot, type KeySnapshot, type SnapshotEvent } from './key-snapshot.ts'
 import { createKeyAccounts } from './keys.ts'
 import { createLastKnownGood } from './last-known-good.ts'
@@ -15,6 +16,8 @@ export type AccountsEvent =
   | SnapshotEvent
   /** The database was unavailable at the start: until it answers, keys come from the environment and the last-known-good file. */
   | { readonly type: 'started-without-database'; readonly error: GatewayError; readonly keys: number }
+  /** When keys were last used could not be written; it is kept, and written later. Emitted once until it can be written again. */
+  | { readonly type: 'uses-not-written'; readonly error: unknown }
   /** A migration takes long, and the start waits for it. */
   | { readonly type: 'migrating'; readonly migration: string }
   /** The database is still not prepared, for another reason than before: it may answer by now and refuse something that a start needs. */
@@ -68,6 +71,7 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
     refusal = () => undefined,
     retryMs = 1_000,
   } = options
+  const uses = createKeyUses({ store: store.keyUses, onFailure: (error) => onEvent({ type: 'uses-not-written', error }) })
   const snapshot = createKeySnapshot({
     store,
     isSecretKeyOutdated: () => isOutdated(encryption, store.facts),
@@ -75,8 +79,9 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
     environmentKeys: environmentKeys(fixedKeys, clock),
     ...(lastKnownGoodFile === undefined ? {} : { lastKnownGood: createLastKnownGood(lastKnownGoodFile) }),
     onEvent,
+    onUse: uses.note,
   })
-  const keys = createKeyAccounts({ store, clock, ...(ids ? { ids } : {}), onChange: (key) => snapshot.apply(key) })
+  const keys = createKeyAccounts({ store, clock, uses, ...(ids ? { ids } : {}), onChange: (key) => snapshot.apply(key) })
   const closing = new AbortController()
 
   /** Undefined when done; the error if the database is unavailable. Rejects if the start must be refused. */
@@ -132,6 +137,7 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
       closing.abort()
       await preparing
       await snapshot.close()
+      await uses.close()
     },
   }
 }

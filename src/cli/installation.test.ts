@@ -40,7 +40,7 @@ const create = (more: { readonly workspace?: string } = {}) => createKey({ name:
 describe('where there is no installation', () => {
   it.each([
     ['keys create', () => create()],
-    ['keys list', () => listKeys({ data })],
+    ['keys list', () => listKeys({}, { data })],
     ['keys revoke', () => revokeKey('ci', { data })],
     ['secrets rotate', () => rotate({ data })],
   ])('%s names the file it looked for, and makes nothing', async (_name, command) => {
@@ -61,7 +61,7 @@ describe('where there is no installation', () => {
 
   it('with a PostgreSQL database, no data directory is needed for keys, and none is created', async () => {
     vi.stubEnv('SIGNALBOX_DATABASE_URL', 'postgres://signalbox:canary-password@127.0.0.1:1/signalbox')
-    await expect(listKeys({ data })).rejects.toMatchObject({ errorType: 'provider_overloaded' })
+    await expect(listKeys({}, { data })).rejects.toMatchObject({ errorType: 'provider_overloaded' })
     await expect(rotate({ data })).rejects.toMatchObject({ errorType: 'not_found', message: expect.stringContaining(join(data, 'secret.key')) })
     expect(await readdir(parent)).toEqual([])
   })
@@ -98,7 +98,7 @@ describe('where there is one', () => {
     await store.keys.insert(sampleKey('hash-of-old', { name: 'old', expiresAt: Date.now() - 1 }))
     await store.keys.insert(sampleKey('hash-of-new', { name: 'new', expiresAt: Date.now() + 60_000 }))
     await store.close()
-    await listKeys({ data })
+    await listKeys({}, { data })
     expect(out).toMatch(/ expired .* old\n/)
     expect(out).toMatch(/ active .* new\n/)
   })
@@ -109,10 +109,44 @@ describe('where there is one', () => {
     await store.keys.insert(sampleKey('hash-of-ending', { name: 'ending', expiresAt: Date.UTC(2099, 0, 31, 12, 30, 59) }))
     await store.keys.insert(sampleKey('hash-of-lasting', { name: 'lasting', expiresAt: null }))
     await store.close()
-    await listKeys({ data })
-    expect(out).toMatch(/^LABEL +KIND +STATE +CREATED +EXPIRES +HASH +NAME\n/m)
+    await listKeys({}, { data })
+    expect(out).toMatch(/^LABEL +KIND +STATE +CREATED +EXPIRES +LAST USED +HASH +NAME\n/m)
     expect(out).toMatch(/ active +\S+ +2099-01-31T12:30 .* ending\n/)
     expect(out).toMatch(/ active +\S+ +never .* lasting\n/)
+  })
+
+  it('keys list shows when a key was last used, and on request only those that were not used for some time', async () => {
+    const [now, day] = [Date.now(), 86_400_000]
+    const store = await createStore({ path: join(data, 'signalbox.db') })
+    await store.workspaces.default()
+    const keys = [
+      ['busy', { createdAt: now - 200 * day }],
+      ['idle', { createdAt: now - 200 * day }],
+      ['never', { createdAt: now - 200 * day }],
+      ['young', { createdAt: now - day }],
+      ['over', { createdAt: now - 200 * day, revokedAt: 1 }],
+    ] as const
+    for (const [name, more] of keys) await store.keys.insert(sampleKey(`hash-of-${name}`, { name, ...more }))
+    const use = (name: string, at: number) => ({ keyHash: `hash-of-${name}`, secretHash: `hash-of-${name}`, at })
+    await store.keyUses.note([use('busy', Date.UTC(2020, 4, 1, 10, 30)), use('idle', now - 91 * day)])
+    await store.keyUses.note([{ ...use('busy', now - day), secretHash: 'another' }])
+    await store.close()
+    await listKeys({}, { data })
+    expect(out).toMatch(new RegExp(` never +${new Date(now - day).toISOString().slice(0, 16)} .* busy\\n`))
+    expect(out).toMatch(/ never +never .* young\n/)
+    expect(out).toContain(' over\n')
+    out = ''
+    await listKeys({ unusedFor: '90d' }, { data })
+    expect(
+      out
+        .split('\n')
+        .slice(1, -1)
+        .map((line) => line.split(/ +/).at(-1)),
+    ).toEqual(['idle', 'never'])
+    await expect(listKeys({ unusedFor: 'long' }, { data })).rejects.toMatchObject({
+      errorType: 'invalid_request',
+      message: '--unused-for long: a duration is expected, such as 90d or 12h',
+    })
   })
 
   it('secrets rotate has its changes on the disk before the old key goes', async () => {

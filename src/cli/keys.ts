@@ -6,8 +6,9 @@ import type { KeyAccounts } from '../core/account.ts'
 import { GatewayError } from '../core/error.ts'
 import type { ApiKey, WorkspaceStore } from '../core/store.ts'
 import { systemClock } from '../lib/clock.ts'
+import { parseDuration } from '../lib/units.ts'
 import type { Overrides } from './overrides.ts'
-import type { CreateKeyOptions } from './program.ts'
+import type { CreateKeyOptions, ListKeysOptions } from './program.ts'
 import { storeOptions } from './serve.ts'
 import { table } from './table.ts'
 
@@ -56,24 +57,40 @@ async function workspaceId(workspaces: WorkspaceStore, reference: string): Promi
   return found.id
 }
 
-export async function listKeys(overrides: Overrides): Promise<void> {
+export async function listKeys({ unusedFor }: ListKeysOptions, overrides: Overrides): Promise<void> {
+  const now = systemClock.now()
+  const unusedSince = unusedFor === undefined ? undefined : now - durationOf('--unused-for', unusedFor)
   await withAccounts(overrides, async (accounts) => {
-    const rows = (await accounts.list({ includeRevoked: true })).map((key) => [
-      key.label,
-      key.kind,
-      stateOf(key, systemClock.now()),
-      minute(key.createdAt),
-      key.expiresAt === null ? 'never' : minute(key.expiresAt),
-      key.hash.slice(0, 12),
-      key.name,
-    ])
-    const head = ['LABEL', 'KIND', 'STATE', 'CREATED', 'EXPIRES', 'HASH', 'NAME']
+    const keys = await accounts.list({ includeRevoked: unusedSince === undefined })
+    const lastUses = new Map<string, number>()
+    for (const { keyHash, at } of await accounts.usesOf(keys.map(({ hash }) => hash)))
+      lastUses.set(keyHash, Math.max(at, lastUses.get(keyHash) ?? at))
+    const rows = keys
+      .filter(({ hash, createdAt }) => unusedSince === undefined || Math.max(createdAt, lastUses.get(hash) ?? 0) < unusedSince)
+      .map((key) => [
+        key.label,
+        key.kind,
+        stateOf(key, now),
+        minute(key.createdAt),
+        key.expiresAt === null ? 'never' : minute(key.expiresAt),
+        minuteOrNever(lastUses.get(key.hash)),
+        key.hash.slice(0, 12),
+        key.name,
+      ])
+    const head = ['LABEL', 'KIND', 'STATE', 'CREATED', 'EXPIRES', 'LAST USED', 'HASH', 'NAME']
     process.stdout.write(table([head, ...rows]))
   })
 }
 
+function durationOf(option: string, text: string): number {
+  const duration = parseDuration(text)
+  if (duration === undefined) throw new GatewayError('invalid_request', `${option} ${text}: a duration is expected, such as 90d or 12h`)
+  return duration
+}
+
 /** In UTC. */
 const minute = (at: number): string => new Date(at).toISOString().slice(0, 16)
+const minuteOrNever = (at: number | undefined): string => (at === undefined ? 'never' : minute(at))
 
 /** `active`, or why the gateway refuses the key. */
 function stateOf({ revokedAt, disabled, expiresAt }: ApiKey, now: number): string {

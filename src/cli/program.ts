@@ -12,7 +12,7 @@ export interface Commands {
   explain(options: ExplainOptions, overrides: Overrides): Promise<void>
   send(prompt: string, options: SendOptions): Promise<void>
   createKey(options: CreateKeyOptions, overrides: Overrides): Promise<void>
-  listKeys(overrides: Overrides): Promise<void>
+  listKeys(options: ListKeysOptions, overrides: Overrides): Promise<void>
   revokeKey(key: string, overrides: Overrides): Promise<void>
   rotateSecrets(overrides: Overrides): Promise<void>
   reconcile(options: ReconcileOptions, overrides: Overrides): Promise<void>
@@ -65,6 +65,11 @@ export interface CreateKeyOptions {
   readonly management: boolean
   readonly workspace?: string
   readonly expires?: string
+}
+
+export interface ListKeysOptions {
+  /** `90d`: only keys that were not used for so long. */
+  readonly unusedFor?: string
 }
 
 function port(value: string): number {
@@ -142,9 +147,9 @@ export function createProgram(commands: Commands, version: string): Command {
     .option('--workspace <workspace>', 'id or slug of a workspace (default: the default workspace)')
     .option('--expires <date>', 'ISO 8601 date after which the key is refused')
     .action((options: CreateKeyOptions & Overrides) => commands.createKey(options, options))
-  configured(keys.command('list').description('list keys; the keys themselves are never stored')).action((options: Overrides) =>
-    commands.listKeys(options),
-  )
+  configured(keys.command('list').description('list keys and when they were last used; the keys themselves are never stored'))
+    .option('--unused-for <duration>', 'only keys that exist and were not used for so long, such as 90d, without revoked ones')
+    .action((options: ListKeysOptions & Overrides) => commands.listKeys(options, options))
   configured(keys.command('revoke').description('revoke a key at once').argument('<key>', 'hash, label or name')).action(
     (key: string, options: Overrides) => commands.revokeKey(key, options),
   )

@@ -1,5 +1,6 @@
 import type { Secret } from '../lib/secret.ts'
 import type { Owner } from './call.ts'
+import type { KeyUse } from './key-use.ts'
 import type { ApiKey, KeyKind, KeyStore, StoredOwnKey, Workspace } from './store.ts'
 
 export type { Encryption } from './encryption.ts'
@@ -65,6 +66,8 @@ export interface KeyAccounts {
   /** Oldest first. Revoked keys are included only on request. */
   list(filter?: { readonly workspaceId?: string; readonly creatorUserId?: string; readonly includeRevoked?: boolean }): Promise<readonly ApiKey[]>
   page: KeyStore['page']
+  /** When secrets of these keys were last accepted. Other processes may know of a use up to a minute before it is seen here. */
+  usesOf(hashes: readonly string[]): Promise<readonly KeyUse[]>
   get(hash: string, scope?: string): Promise<ApiKey | undefined>
   /** Finds a key by its hash, the start of its hash (8 characters or more), its label or its name. Throws `not_found`, and `conflict` if several match. */
   find(reference: string, scope?: string): Promise<ApiKey>

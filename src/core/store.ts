@@ -3,6 +3,7 @@ import type { Spent } from './counter.ts'
 import type { Encryption } from './encryption.ts'
 import type { Generation, GenerationContent, GenerationStatus } from './generation.ts'
 import type { GuardrailStore } from './guardrail.ts'
+import type { KeyUseStore } from './key-use.ts'
 import type { DestinationStore, DurableOutbox } from './outbox.ts'
 import type { RetentionStore } from './retention.ts'
 import type { PresetStore } from './preset.ts'
@@ -248,6 +249,7 @@ export interface FactStore {
  */
 export interface Store {
   readonly keys: KeyStore
+  readonly keyUses: KeyUseStore
   readonly workspaces: WorkspaceStore
   readonly generations: GenerationStore
   readonly answers: AnswerStore

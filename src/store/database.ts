@@ -34,6 +34,7 @@ export interface Tables {
     origin: string | null
     settings: string
   }
+  key_uses: { key_hash: string; secret_hash: string; used_at: number }
   generations: {
     id: string
     workspace_id: string

@@ -11,6 +11,7 @@ import { encodingFault } from './encoding.ts'
 import { createFactStore } from './facts.ts'
 import { createGenerationInsert, createGenerationStore } from './generations.ts'
 import { createGuardrailStore } from './guardrails.ts'
+import { createKeyUseStore } from './key-uses.ts'
 import { createKeyStore } from './keys.ts'
 import { migrate, migrationFault, pendingMigrations } from './migrate.ts'
 import { MIGRATIONS } from './migrations/index.ts'
@@ -75,6 +76,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
   let closing: Promise<void> | undefined
   return {
     keys: createKeyStore(db),
+    keyUses: createKeyUseStore(db),
     workspaces: createWorkspaceStore(db, clock),
     generations: createGenerationStore(database, insertGenerations),
     answers: createAnswerStore(db),

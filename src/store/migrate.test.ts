@@ -72,6 +72,21 @@ describe.each(places)('migrations: $name', ({ open }) => {
     })
   })
 
+  it('know from the activity on which day a key was last used before uses were remembered', async () => {
+    await withStore({ ...place.options, migrations: MIGRATIONS.slice(0, 7) }, async (store) => {
+      await store.migrate()
+      await store.workspaces.default()
+      for (const hash of ['a'.repeat(64), 'b'.repeat(64)]) await store.keys.insert(sampleKey(hash))
+      const generation = (id: string, day: string) => sampleGeneration(id, { keyHash: 'a'.repeat(64), endedAt: Date.parse(`${day}T12:34:00Z`) })
+      await store.generations.insertMany([{ generation: generation('g1', '2026-03-01') }, { generation: generation('g2', '2026-02-01') }])
+    })
+    await withStore(place.options, async (store) => {
+      await store.migrate()
+      const uses = await store.keyUses.of(['a'.repeat(64), 'b'.repeat(64)])
+      expect(uses).toEqual([{ keyHash: 'a'.repeat(64), secretHash: 'a'.repeat(64), at: Date.UTC(2026, 2, 1) }])
+    })
+  })
+
   it.each(MIGRATIONS.map((_, steps) => steps))('upgrade from the schema after %i steps', async (steps) => {
     await withStore({ ...place.options, migrations: MIGRATIONS.slice(0, steps) }, (store) => store.migrate())
     await withStore(place.options, async (store) => {

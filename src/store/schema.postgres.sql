@@ -152,6 +152,14 @@ CREATE INDEX kept_answers_age ON kept_answers USING btree (expires_at, bytes);
 
 CREATE INDEX kept_answers_workspace ON kept_answers USING btree (workspace_id);
 
+create table key_uses (
+  key_hash text not null,
+  secret_hash text not null,
+  used_at bigint not null,
+  constraint key_uses_key PRIMARY KEY (key_hash, secret_hash),
+  constraint key_uses_key_hash_fkey FOREIGN KEY (key_hash) REFERENCES api_keys(hash) ON DELETE CASCADE
+);
+
 create table migrations (
   name text not null,
   applied_at bigint not null,

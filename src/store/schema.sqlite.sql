@@ -134,6 +134,13 @@ CREATE INDEX "kept_answers_age" on "kept_answers" ("expires_at", "bytes");
 
 CREATE INDEX "kept_answers_workspace" on "kept_answers" ("workspace_id");
 
+CREATE TABLE "key_uses" (
+  "key_hash" text not null references "api_keys" ("hash") on delete cascade,
+  "secret_hash" text not null,
+  "used_at" integer not null,
+  constraint "key_uses_key" primary key ("key_hash", "secret_hash")
+);
+
 CREATE TABLE "migrations" (
   "name" text not null primary key,
   "applied_at" integer not null

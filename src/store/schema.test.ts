@@ -38,6 +38,7 @@ describe('the schema in git is what the migrations make (else: node scripts/dump
       'guardrail_keys',
       'guardrails',
       'kept_answers',
+      'key_uses',
       'migrations',
       'outbox_contents',
       'outbox_counters',

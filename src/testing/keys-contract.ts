@@ -105,6 +105,29 @@ export function describeKeys(store: () => Store): void {
       expect(await store().keys.list()).toHaveLength(1)
     })
 
+    it('remembers the last use of each secret of a key, whatever the order in which uses are written', async () => {
+      for (const hash of ['h1', 'h2', 'h3']) await store().keys.insert(sampleKey(hash))
+      const use = (keyHash: string, at: number, secretHash = keyHash) => ({ keyHash, secretHash, at })
+      const version = await store().version()
+      await store().keyUses.note([use('h2', NOW), use('h1', NOW), use('h1', NOW - 5, 's1')])
+      await store().keyUses.note([use('h1', NOW - 60_000), use('h1', NOW + 60_000, 's1'), use('gone', NOW)])
+      await store().keyUses.note([])
+      const found = async (hashes: readonly string[]) =>
+        (await store().keyUses.of(hashes)).map(({ secretHash, at }) => `${secretHash} ${at - NOW}`).toSorted()
+      expect(await found(['h1', 'h2', 'h3', 'gone'])).toEqual(['h1 0', 'h2 0', 's1 60000'])
+      expect([await found(['h2']), await found([])]).toEqual([['h2 0'], []])
+      expect(await store().version()).toBe(version)
+      await store().keys.remove('h1')
+      expect(await found(['h1', 'h2'])).toEqual(['h2 0'])
+    })
+
+    it('remembers the uses of many keys', async () => {
+      const hashes = Array.from({ length: 1_100 }, (_, n) => `key-${n}`)
+      for (const hash of hashes) await store().keys.insert(sampleKey(hash))
+      await store().keyUses.note(hashes.map((hash) => ({ keyHash: hash, secretHash: hash, at: NOW })))
+      expect(await store().keyUses.of(hashes)).toHaveLength(1_100)
+    })
+
     it('removes a key once', async () => {
       await store().keys.insert(sampleKey('h1'))
       expect(await store().keys.remove('h1')).toBe(true)

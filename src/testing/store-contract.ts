@@ -198,6 +198,27 @@ function describeSeveralProcesses(current: () => StoreUnderTest): void {
       }
     })
 
+    it('keep the latest use of a key that any of them writes', async () => {
+      const { store, openAnother } = current()
+      const other = await openAnother()
+      try {
+        await store.workspaces.default()
+        const hashes = Array.from({ length: 60 }, (_, n) => `h${n}`)
+        for (const hash of hashes) await store.keys.insert(sampleKey(hash))
+        const note = (from: Store, at: number, order: readonly string[]) =>
+          from.keyUses.note(order.map((hash) => ({ keyHash: hash, secretHash: hash, at })))
+        await Promise.all([
+          note(store, NOW, hashes),
+          note(other, NOW + 60_000, hashes.toReversed()),
+          note(store, NOW - 60_000, hashes),
+          store.keys.update('h7', { name: 'renamed' }),
+        ])
+        expect(new Set((await store.keyUses.of(hashes)).map(({ at }) => at))).toEqual(new Set([NOW + 60_000]))
+      } finally {
+        await other.close()
+      }
+    })
+
     it('write at the same time without losing anything', async () => {
       const { store, openAnother } = current()
       const other = await openAnother()

@@ -141,6 +141,8 @@ function log(logger: Logger, event: Exclude<AccountsEvent, { readonly type: 'key
       return
     case 'started-without-database':
       return logger.warn({ error: event.error, keys: event.keys }, 'the database cannot be used: serving with the keys known without it')
+    case 'uses-not-written':
+      return logger.warn({ error: event.error }, 'when keys were last used could not be written: it is kept, and written later')
     case 'migrating':
       return logger.info({ migration: event.migration }, 'the database is being brought up to date: nothing is served before that is done')
     case 'still-without-database':

@@ -51,6 +51,9 @@ export function moment(iso: string | null | undefined): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`
 }
 
+/** The same to the minute. */
+export const minute = (iso: string | null | undefined): string => moment(iso).slice(0, 'yyyy-mm-dd hh:mm'.length)
+
 /** How long ago: `12 s ago`, `5 min ago`, `3 h ago`, `2 d ago`. */
 export function ago(iso: string | null | undefined, now: number): string {
   if (iso === null || iso === undefined) return NOTHING

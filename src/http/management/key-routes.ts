@@ -74,8 +74,10 @@ const NO_SPENDING: SpendFigures = { usd: NOTHING_SPENT, byokUsd: NOTHING_SPENT }
 export function keyRoutes(options: KeyRouteOptions): ManagementRoutes {
   const { accounts } = options
   const present = async (keys: readonly ApiKey[]): Promise<z.output<typeof keysAnswer>['data']> => {
-    const spend = await options.spendOf(keys.map(({ hash }) => hash))
-    return keys.map((key) => presentKey(key, spend.get(key.hash) ?? NO_SPENDING))
+    const hashes = keys.map(({ hash }) => hash)
+    const [spend, uses] = await Promise.all([options.spendOf(hashes), accounts.usesOf(hashes)])
+    const usesByKey = Map.groupBy(uses, ({ keyHash }) => keyHash)
+    return keys.map((key) => presentKey(key, spend.get(key.hash) ?? NO_SPENDING, usesByKey.get(key.hash) ?? []))
   }
   const one = async (key: ApiKey): Promise<z.output<typeof keyAnswer>['data']> => (await present([key]))[0]!
   const find = async (hash: string, scope: string | undefined): Promise<ApiKey> => {

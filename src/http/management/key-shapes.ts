@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { roundUsd } from '../../core/cost.ts'
 import type { CallLimits, SubjectLimits } from '../../core/call-limits.ts'
 import { addSpent, type Spent } from '../../core/counter.ts'
+import type { KeyUse } from '../../core/key-use.ts'
 import { creditLimitOf, rateLimitsOf, resetOf } from '../../core/limit-settings.ts'
 import type { ApiKey, SpendFigures } from '../../core/store.ts'
 import { amountField, isoTime, offsetField } from './request-input.ts'
@@ -75,6 +76,10 @@ const apiKey = component(
     // Required by newer clients of the contract; keys here have no owner outside.
     external_user: z.null(),
     workspace_id: z.string(),
+    last_used_at: z.iso
+      .datetime()
+      .nullable()
+      .describe('Beyond the contract. The minute in which the key was last accepted, a minute late for other processes; null: not yet.'),
     rate_limits: rateLimits.optional(),
   }),
 )
@@ -103,8 +108,8 @@ export const currentKeyAnswer = z.object({
 type WireKey = z.output<typeof apiKey>
 type WireMoney = Pick<WireKey, keyof typeof money>
 
-/** The contract's key object, without the key itself. */
-export function presentKey(key: ApiKey, spend: SpendFigures): WireKey {
+/** The contract's key object, without the key itself. `uses`: of its secrets. */
+export function presentKey(key: ApiKey, spend: SpendFigures, uses: readonly KeyUse[]): WireKey {
   const rates = rateLimitsOf(key)
   return {
     hash: key.hash,
@@ -118,6 +123,7 @@ export function presentKey(key: ApiKey, spend: SpendFigures): WireKey {
     creator_user_id: key.creatorUserId,
     external_user: null,
     workspace_id: key.workspaceId,
+    last_used_at: uses.length === 0 ? null : isoTime(Math.max(...uses.map(({ at }) => at))),
     ...(Object.keys(rates).length === 0 ? {} : { rate_limits: rates }),
   }
 }

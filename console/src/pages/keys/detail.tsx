@@ -5,7 +5,7 @@ import { useChange, useRead } from '../../api/hooks.ts'
 import type { ApiKey } from '../../api/schema.ts'
 import { afterSave, isChanged } from '../../lib/changes.ts'
 import { refusalElsewhere } from '../../lib/fields.ts'
-import { moment, usd } from '../../lib/format.ts'
+import { minute, moment, usd } from '../../lib/format.ts'
 import { Confirm } from '../../ui/confirm.tsx'
 import { EditForm } from '../../ui/edit-form.tsx'
 import { Facts } from '../../ui/facts.tsx'
@@ -82,6 +82,7 @@ function Figures({ of: key, workspaceName }: { readonly of: ApiKey; readonly wor
           ['With own provider keys', own],
           ['Created', moment(key.created_at)],
           ['Updated', key.updated_at === null ? null : moment(key.updated_at)],
+          ['Last used', key.last_used_at === null ? 'never' : minute(key.last_used_at)],
           ['Expires', key.expires_at === null ? 'never' : moment(key.expires_at)],
           ['Calls', <Calls key="calls" of={key} />],
         ]}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ApiKey } from '../../api/schema.ts'
 import { createKeyBody, curlOf, keyChanges, keyFormOf, newKeyForm } from './form.ts'
-import { keysWith, ratesOfKey, stateOf, usedShare } from './list.ts'
+import { keysWith, ratesOfKey, stateOf, unusedFor, usedShare } from './list.ts'
 
 const key = (more: Partial<ApiKey> = {}): ApiKey =>
   ({
@@ -66,6 +66,20 @@ it('keys are found by name, label and hash, in any case', () => {
   expect(keysWith(rows, 'FF0').map(({ name }) => name)).toEqual(['other'])
   expect(keysWith(rows, ' ')).toEqual(rows)
   expect(keysWith(rows, 'none')).toEqual([])
+})
+
+it('keys are unused if they existed and nobody called with them for some days', () => {
+  const now = Date.parse('2026-06-01T00:00:00Z')
+  const of = (created_at: string, last_used_at: string | null) => key({ name: `${created_at} ${last_used_at}`, created_at, last_used_at })
+  const [young, never, long, busy] = [
+    of('2026-05-20T00:00:00Z', null),
+    of('2026-01-01T00:00:00Z', null),
+    of('2026-01-01T00:00:00Z', '2026-04-01T00:00:00Z'),
+    of('2026-01-01T00:00:00Z', '2026-05-31T00:00:00Z'),
+  ]
+  expect(unusedFor([young, never, long, busy], 30, now)).toEqual([never, long])
+  expect(unusedFor([young, never, long, busy], 90, now)).toEqual([never])
+  expect(unusedFor([young, busy], undefined, now)).toEqual([young, busy])
 })
 
 it('rates are described in a few words', () => {

@@ -16,6 +16,16 @@ export function keysWith(keys: readonly ApiKey[], text: string): readonly ApiKey
   return keys.filter(({ name, label, hash }) => [name, label, hash].some((own) => own.toLowerCase().includes(wanted)))
 }
 
+const DAY_MS = 86_400_000
+
+/** Keys that existed and were not used for some days; all keys without a number of days. */
+export function unusedFor(keys: readonly ApiKey[], days: number | undefined, now: number): readonly ApiKey[] {
+  if (days === undefined) return keys
+  return keys.filter(
+    ({ last_used_at: used, created_at: created }) => now - Math.max(Date.parse(used ?? created), Date.parse(created)) > days * DAY_MS,
+  )
+}
+
 const RATES = [
   ['requests_per_minute', 'req/min', count],
   ['tokens_per_minute', 'tok/min', short],

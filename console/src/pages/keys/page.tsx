@@ -1,4 +1,4 @@
-import { Button, Group, Switch, Text, TextInput } from '@mantine/core'
+import { Button, Group, Select, Switch, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useState, type ReactNode } from 'react'
 import { usePages } from '../../api/pages.ts'
@@ -10,8 +10,15 @@ import { Page } from '../../ui/page.tsx'
 import { WorkspaceSelect } from '../../ui/workspace-select.tsx'
 import { CreateKey } from './create.tsx'
 import { KeyDetail } from './detail.tsx'
-import { keysWith } from './list.ts'
+import { keysWith, unusedFor } from './list.ts'
 import { KeyTable } from './table.tsx'
+
+const UNUSED: readonly { readonly value: string; readonly label: string }[] = [
+  { value: '', label: 'any time' },
+  { value: '30', label: 'not for 30 days' },
+  { value: '90', label: 'not for 90 days' },
+  { value: '365', label: 'not for a year' },
+]
 
 export default function KeysPage(): ReactNode {
   const { get, set } = useAddress()
@@ -20,12 +27,16 @@ export default function KeysPage(): ReactNode {
   // Every creation starts with an empty form.
   const [creation, setCreation] = useState(0)
   const text = get('q') ?? ''
+  const unused = get('unused') ?? ''
+  const days = unused === '' ? undefined : Number(unused)
+  const [openedAt] = useState(() => Date.now())
+  const isFiltered = text !== '' || days !== undefined
   // Without a workspace in the URL it is the key's own, as for the gateway.
   const named = get('workspace')
   const workspaceId = named ?? own ?? ''
   const disabled = get('disabled') === 'true'
   const query = { ...(disabled ? { include_disabled: 'true' } : {}), workspace_id: named }
-  const { of, hasMore, isReading, more } = usePages('GET /api/v1/keys', { query }, { all: text !== '' })
+  const { of, hasMore, isReading, more } = usePages('GET /api/v1/keys', { query }, { all: isFiltered })
   const create = (): void => {
     setCreation(creation + 1)
     open()
@@ -45,6 +56,14 @@ export default function KeysPage(): ReactNode {
           onChange={(event) => set({ q: event.currentTarget.value })}
           w={{ base: '100%', xs: 240 }}
         />
+        <Select
+          label="Last used"
+          data={UNUSED}
+          value={unused}
+          onChange={(value) => set({ unused: value === null || value === '' ? undefined : value })}
+          allowDeselect={false}
+          w={{ base: '100%', xs: 170 }}
+        />
         <Switch
           label="Show disabled"
           checked={disabled}
@@ -56,10 +75,10 @@ export default function KeysPage(): ReactNode {
         {(keys) => (
           <>
             <KeyTable
-              keys={keysWith(keys, text)}
+              keys={unusedFor(keysWith(keys, text), days, openedAt)}
               onOpen={({ hash }) => set({ key: hash }, 'push')}
               empty={
-                text === '' ? (
+                !isFiltered ? (
                   <>
                     No keys {disabled ? '' : 'in use '}in this workspace yet.{' '}
                     <Button variant="subtle" size="compact-sm" onClick={create}>
@@ -67,7 +86,7 @@ export default function KeysPage(): ReactNode {
                     </Button>
                   </>
                 ) : (
-                  `No key contains “${text}”.`
+                  `No key ${text === '' ? 'was unused for so long' : `contains “${text}”${days === undefined ? '' : ' and was unused for so long'}`}.`
                 )
               }
             />

@@ -1,7 +1,7 @@
 import { Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { ApiKey } from '../../api/schema.ts'
-import { moment, usd } from '../../lib/format.ts'
+import { minute, moment, usd } from '../../lib/format.ts'
 import { DataTable, type Column } from '../../ui/data-table.tsx'
 import { LimitBar } from './limit-bar.tsx'
 import { ratesOfKey } from './list.ts'
@@ -49,5 +49,6 @@ const COLUMNS: readonly Column<ApiKey>[] = [
   { header: 'Total', cell: ({ usage: spent }) => usd(spent), isFigure: true },
   { header: 'Limit', cell: (key) => <LimitBar of={key} /> },
   { header: 'Rates', cell: (key) => <Rates of={key} /> },
+  { header: 'Last used', cell: ({ last_used_at: used }) => <Dim>{used === null ? 'never' : minute(used)}</Dim> },
   { header: 'Expires', cell: ({ expires_at: expires }) => <Dim>{expires === null ? 'never' : moment(expires)}</Dim> },
 ]

@@ -1,0 +1,122 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { KeyUse } from '../core/key-use.ts'
+import { createKeyUses, minuteOf, nextMinute, type KeyUses, type KeyUsesOptions } from './key-uses.ts'
+
+const use = (keyHash: string, at: number, secretHash = keyHash): KeyUse => ({ keyHash, secretHash, at })
+
+/** A store in memory, which can be away or slow. */
+function fakeStore() {
+  const rows = new Map<string, KeyUse>()
+  let gate: Promise<void> | undefined
+  let isAway = false
+  let writes = 0
+  return {
+    away: (next: boolean) => void (isAway = next),
+    wait: (until: Promise<void>) => void (gate = until),
+    writes: () => writes,
+    note: async (uses: readonly KeyUse[]) => {
+      writes++
+      await gate
+      if (isAway) throw new Error('away')
+      for (const one of uses) if (one.at > (rows.get(one.secretHash)?.at ?? 0)) rows.set(one.secretHash, one)
+    },
+    of: async (hashes: readonly string[]) => [...rows.values()].filter(({ keyHash }) => hashes.includes(keyHash)),
+  }
+}
+
+describe('the uses of keys', () => {
+  let store: ReturnType<typeof fakeStore>
+  let failures: number
+  const open: KeyUses[] = []
+  const create = (options: Partial<KeyUsesOptions> = {}) => {
+    const uses = createKeyUses({ store, onFailure: () => void failures++, ...options })
+    open.push(uses)
+    return uses
+  }
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
+    store = fakeStore()
+    failures = 0
+  })
+  afterEach(async () => {
+    for (const uses of open.splice(0)) await uses.close()
+    vi.useRealTimers()
+  })
+
+  it('are known at once here, and written every minute, if there are any', async () => {
+    const uses = create()
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(store.writes()).toBe(0)
+    uses.note(use('a', 60_000))
+    uses.note(use('a', 120_000))
+    uses.note(use('a', 60_000, 'older secret'))
+    expect(await store.of(['a'])).toEqual([])
+    expect(await uses.of(['a', 'b'])).toEqual([use('a', 120_000), use('a', 60_000, 'older secret')])
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect([store.writes(), await store.of(['a'])]).toEqual([1, [use('a', 120_000), use('a', 60_000, 'older secret')]])
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(store.writes()).toBe(1)
+  })
+
+  it('that another process wrote count, if they are later', async () => {
+    const uses = create()
+    await store.note([use('a', 180_000), use('b', 60_000)])
+    uses.note(use('a', 120_000))
+    uses.note(use('b', 120_000))
+    expect(await uses.of(['a', 'b'])).toEqual([use('a', 180_000), use('b', 120_000)])
+    await uses.flush()
+    expect(await store.of(['a', 'b'])).toEqual([use('a', 180_000), use('b', 120_000)])
+  })
+
+  it('are kept while the store is away, which is reported once', async () => {
+    const uses = create()
+    store.away(true)
+    uses.note(use('a', 60_000))
+    uses.note(use('b', 60_000))
+    await vi.advanceTimersByTimeAsync(120_000)
+    uses.note(use('a', 180_000))
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect([store.writes(), failures]).toEqual([3, 1])
+    store.away(false)
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(await store.of(['a', 'b'])).toEqual([use('a', 180_000), use('b', 60_000)])
+    store.away(true)
+    uses.note(use('a', 240_000))
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(failures).toBe(2)
+  })
+
+  it('are known while they are being written, and what comes meanwhile is written afterwards', async () => {
+    const uses = create()
+    const gate = Promise.withResolvers<void>()
+    store.wait(gate.promise)
+    uses.note(use('a', 60_000))
+    const first = uses.flush()
+    uses.note(use('b', 60_000))
+    expect(await uses.of(['a', 'b'])).toEqual([use('a', 60_000), use('b', 60_000)])
+    const second = uses.flush()
+    gate.resolve()
+    await Promise.all([first, second])
+    expect([store.writes(), await store.of(['a', 'b'])]).toEqual([2, [use('a', 60_000), use('b', 60_000)]])
+  })
+
+  it('are written at the end, which waits for a store that hangs no longer than seconds', async () => {
+    const uses = create()
+    uses.note(use('a', 60_000))
+    await uses.close()
+    expect(await store.of(['a'])).toEqual([use('a', 60_000)])
+    const hanging = create()
+    store.wait(new Promise(() => undefined))
+    hanging.note(use('b', 60_000))
+    let isClosed = false
+    void hanging.close().then(() => (isClosed = true))
+    await vi.advanceTimersByTimeAsync(1_999)
+    expect(isClosed).toBe(false)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(isClosed).toBe(true)
+  })
+})
+
+it('a minute begins with its first millisecond', () => {
+  expect([minuteOf(60_000), minuteOf(119_999), nextMinute(60_000), nextMinute(119_999)]).toEqual([60_000, 60_000, 120_000, 120_000])
+})

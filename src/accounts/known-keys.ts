@@ -1,0 +1,109 @@
+import type { Authentication, AuthenticationFailure } from '../core/account.ts'
+import type { KeyUse } from '../core/key-use.ts'
+import type { ApiKey } from '../core/store.ts'
+import { minuteOf, nextMinute } from './key-uses.ts'
+
+export interface KnownKeysOptions {
+  readonly now: () => number
+  /** How long a revoked key is kept in full, in milliseconds. */
+  readonly rememberRevokedMs: number
+  /** Called when a secret is accepted, but at most once a minute for each. */
+  readonly onUse: (use: KeyUse) => void
+}
+
+/** Keys in memory, by the hash of what callers send. */
+export interface KnownKeys {
+  /** Undefined if no key has this hash. */
+  authenticate(secretHash: string): Authentication | undefined
+  /** Why the secret is not accepted; undefined while it is, or if it is not known. */
+  ended(this: void, secretHash: string): AuthenticationFailure | undefined
+  /** Undefined for keys that were revoked long ago. */
+  key(this: void, hash: string): ApiKey | undefined
+  /** Replaces all keys. `gone`: hashes of further keys that were revoked long ago. */
+  replace(keys: readonly ApiKey[], gone?: readonly string[]): void
+  put(key: ApiKey): void
+  /** Hashes of keys that were revoked long ago, or deleted with their workspace. */
+  gone(): readonly string[]
+  readonly size: number
+}
+
+type Accepted = Extract<Authentication, { ok: true }>
+
+interface Entry {
+  readonly accepted: Accepted
+  /** Uses before this time need not be noted. */
+  noteFrom: number
+}
+
+const REVOKED: Authentication = { ok: false, reason: 'revoked' }
+const DISABLED: Authentication = { ok: false, reason: 'disabled' }
+const EXPIRED: Authentication = { ok: false, reason: 'expired' }
+
+export function createKnownKeys({ now, rememberRevokedMs, onUse }: KnownKeysOptions): KnownKeys {
+  let entries = new Map<string, Entry>()
+  /** Of these keys nothing else is needed. They only become more, so they are read once and then added to. */
+  const gone = new Set<string>()
+
+  const entryOf = (key: ApiKey, before: Entry | undefined): Entry => ({ accepted: accept(key), noteFrom: before?.noteFrom ?? 0 })
+
+  return {
+    authenticate(secretHash) {
+      const entry = entries.get(secretHash)
+      if (entry === undefined) return gone.has(secretHash) ? REVOKED : undefined
+      const at = now()
+      const found = inForceAt(entry, at)
+      if (found.ok && at >= entry.noteFrom) {
+        entry.noteFrom = nextMinute(at)
+        onUse({ keyHash: found.key.hash, secretHash, at: minuteOf(at) })
+      }
+      return found
+    },
+    ended(secretHash) {
+      if (gone.has(secretHash)) return 'revoked'
+      const entry = entries.get(secretHash)
+      const found = entry && inForceAt(entry, now())
+      return found?.ok === false ? found.reason : undefined
+    },
+    key: (hash) => entries.get(hash)?.accepted.key,
+    replace(keys, alsoGone = []) {
+      const isGone = ({ revokedAt }: ApiKey): boolean => revokedAt !== null && revokedAt < now() - rememberRevokedMs
+      const before = entries
+      for (const hash of [...before.keys(), ...alsoGone]) gone.add(hash)
+      entries = new Map()
+      for (const key of keys) {
+        gone[isGone(key) ? 'add' : 'delete'](key.hash)
+        if (!isGone(key)) entries.set(key.hash, entryOf(key, before.get(key.hash)))
+      }
+    },
+    put(key) {
+      entries.set(key.hash, entryOf(key, entries.get(key.hash)))
+      gone.delete(key.hash)
+    },
+    gone: () => [...gone],
+    get size() {
+      return entries.size + gone.size
+    },
+  }
+}
+
+function inForceAt({ accepted }: Entry, at: number): Authentication {
+  const { revokedAt, disabled, expiresAt } = accepted.key
+  if (revokedAt !== null) return REVOKED
+  if (disabled) return DISABLED
+  return expiresAt !== null && expiresAt <= at ? EXPIRED : accepted
+}
+
+function accept(key: ApiKey): Accepted {
+  const { creatorUserId } = key
+  return {
+    ok: true,
+    key,
+    owner: {
+      workspaceId: key.workspaceId,
+      keyHash: key.hash,
+      keyName: key.name,
+      keyLabel: key.label,
+      ...(creatorUserId === null ? {} : { userId: creatorUserId }),
+    },
+  }
+}

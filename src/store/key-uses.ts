@@ -1,0 +1,63 @@
+import type { Transaction } from 'kysely'
+import type { KeyUse, KeyUseStore } from '../core/key-use.ts'
+import { nextTurn } from '../lib/next-turn.ts'
+import type { Db, Tables } from './database.ts'
+import { guarded } from './store-error.ts'
+import { inTransaction, isPostgres } from './transaction.ts'
+
+/** Uses of one transaction. SQLite blocks the thread that serves calls meanwhile, for about a millisecond. */
+const WRITTEN_AT_ONCE = 250
+const READ_AT_ONCE = 500
+
+export function createKeyUseStore(db: Db): KeyUseStore {
+  return {
+    note: async (uses) => {
+      // In the same order everywhere, so that processes which write the same rows do not deadlock.
+      const sorted = [...uses].sort((a, b) => compare(a.keyHash, b.keyHash) || compare(a.secretHash, b.secretHash))
+      for (let i = 0; i < sorted.length; i += WRITTEN_AT_ONCE) {
+        if (i > 0) await nextTurn()
+        await inTransaction(db, (trx) => write(trx, sorted.slice(i, i + WRITTEN_AT_ONCE)))
+      }
+    },
+    of: (keyHashes) =>
+      guarded(async () => {
+        const found: KeyUse[] = []
+        for (let i = 0; i < keyHashes.length; i += READ_AT_ONCE) {
+          if (i > 0) await nextTurn()
+          const rows = await db
+            .selectFrom('key_uses')
+            .selectAll()
+            .where('key_hash', 'in', keyHashes.slice(i, i + READ_AT_ONCE))
+            .execute()
+          for (const row of rows) found.push({ keyHash: row.key_hash, secretHash: row.secret_hash, at: row.used_at })
+        }
+        return found
+      }),
+  }
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+async function write(trx: Transaction<Tables>, uses: readonly KeyUse[]): Promise<void> {
+  let existing = trx
+    .selectFrom('api_keys')
+    .select('hash')
+    .where('hash', 'in', [...new Set(uses.map(({ keyHash }) => keyHash))])
+  // A key that is being deleted at this moment is passed over: waiting for it could end in a deadlock.
+  if (isPostgres(trx)) existing = existing.forKeyShare().skipLocked()
+  const hashes = new Set((await existing.execute()).map(({ hash }) => hash))
+  const rows = uses
+    .filter(({ keyHash }) => hashes.has(keyHash))
+    .map((use) => ({ key_hash: use.keyHash, secret_hash: use.secretHash, used_at: use.at }))
+  if (rows.length === 0) return
+  await trx
+    .insertInto('key_uses')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['key_hash', 'secret_hash'])
+        .doUpdateSet((eb) => ({ used_at: eb.ref('excluded.used_at') }))
+        .whereRef('key_uses.used_at', '<', 'excluded.used_at'),
+    )
+    .execute()
+}
