@@ -33,8 +33,8 @@ export function createBlanking(
 function hasOne(body: Buffer, texts: readonly string[]): boolean {
   const [short, long] = [texts.filter(isQuicklyFound), texts.filter((text) => !isQuicklyFound(text))]
   if (short.some((secret) => body.includes(secret, 0, 'latin1'))) return true
-  const whole = long.length === 0 ? '' : body.toString('latin1')
-  return long.some((secret) => findText(whole, secret) !== -1)
+  const bodyText = long.length === 0 ? '' : body.toString('latin1')
+  return long.some((secret) => findText(bodyText, secret) !== -1)
 }
 
 /** Each secret as its bytes and as it is written in JSON, one character per byte. */

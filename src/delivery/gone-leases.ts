@@ -8,8 +8,8 @@ import type { DurableOutbox } from '../core/outbox.ts'
 export async function releaseGone(outbox: DurableOutbox, self: string, embedded: boolean): Promise<void> {
   for (const owner of await outbox.owners()) {
     const [host, pid] = owner.split('/')
-    const gone = embedded && host === hostname() && !isAlive(Number(pid))
-    if (owner === self || gone) await outbox.releaseAll(owner)
+    const hasEnded = embedded && host === hostname() && !isAlive(Number(pid))
+    if (owner === self || hasEnded) await outbox.releaseAll(owner)
   }
 }
 

@@ -44,9 +44,9 @@ export class LeaseKeeper {
     if (left > leaseMs * 0.75 && left <= leaseMs) return
     this.#until = now + leaseMs
     try {
-      const held = await outbox.extend(owner, this.#ids, this.#until)
+      const extended = await outbox.extend(owner, this.#ids, this.#until)
       this.#setLoose(false)
-      if (held.length === 0) this.#lost.abort()
+      if (extended.length === 0) this.#lost.abort()
     } catch (error) {
       // A store that fails for a moment is no fault of the destination.
       this.#setLoose(true)

@@ -40,8 +40,8 @@ const binaryType = (key: string, parent: Node): string | undefined => {
 const clean = (text: string): string => replaceMediaInText(toStorable(text))
 
 function toStorable(text: string): string {
-  const whole = text.isWellFormed() ? text : text.toWellFormed()
-  return whole.includes('\0') ? whole.replaceAll('\0', '\u{fffd}') : whole
+  const wellFormed = text.isWellFormed() ? text : text.toWellFormed()
+  return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\u{fffd}') : wellFormed
 }
 
 /** How one field of an object is replaced. */

@@ -15,12 +15,12 @@ export function createLookUp(type: Destination, settings: unknown, transport: Tr
  * nothing or failed is repeated for the next batch: the table or bucket may exist by then.
  */
 export async function prepareOnce(ready: ReadyDestination, lookUp: () => Promise<unknown>): Promise<unknown> {
-  const asked = (ready.prepared ??= lookUp())
+  const pending = (ready.prepared ??= lookUp())
   let found: unknown
   try {
-    found = await asked
+    found = await pending
   } finally {
-    if (found === undefined && ready.prepared === asked) ready.prepared = undefined
+    if (found === undefined && ready.prepared === pending) ready.prepared = undefined
   }
   return found
 }

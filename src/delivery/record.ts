@@ -59,11 +59,11 @@ export function toDeliveryRecord(
 
 /** A generation without a parent span is the root of its trace, and is named after the trace unless it has a name of its own. */
 function toNames(trace: NonNullable<Generation['trace']>): DeliveryNames {
-  const [own, whole, wrapper] = [text(trace['generation_name']), text(trace['trace_name']), text(trace['span_name'])]
+  const [generationName, traceName, wrapper] = [text(trace['generation_name']), text(trace['trace_name']), text(trace['span_name'])]
   const isRoot = wrapper === undefined && text(trace['parent_span_id']) === undefined
   return {
-    trace: whole ?? DEFAULT_TRACE_NAME,
-    generation: own ?? (isRoot ? whole : undefined) ?? DEFAULT_GENERATION_NAME,
+    trace: traceName ?? DEFAULT_TRACE_NAME,
+    generation: generationName ?? (isRoot ? traceName : undefined) ?? DEFAULT_GENERATION_NAME,
     ...(wrapper === undefined ? {} : { wrapper }),
   }
 }

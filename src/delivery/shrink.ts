@@ -53,13 +53,13 @@ const labelsOf = ({ names, tags, environment, release }: DeliveryRecord): Labels
 /** The entries, in order, that fit into `chars` together; a large one is skipped in favour of the others. */
 function fitEntries(entries: DeliveryRecord['metadata'], chars: number): DeliveryRecord['metadata'] {
   let left = chars
-  const kept = Object.entries(entries).filter(([key, value]) => {
+  const fitting = Object.entries(entries).filter(([key, value]) => {
     const size = key.length + JSON.stringify(value).length
     if (size > left) return false
     left -= size
     return true
   })
-  return Object.fromEntries(kept)
+  return Object.fromEntries(fitting)
 }
 
 function textLengths(value: unknown, into: number[] = []): number[] {

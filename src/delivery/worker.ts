@@ -181,10 +181,10 @@ class Engine implements DeliveryWorker {
     const { lastSuccessAt } = lane
     const since = lastSuccessAt === undefined ? {} : { lastSuccessAt }
     const health = { breaker: 'unauthorized', ...since, lastErrorAt: now, lastStatus: 0, lastError: problem } as const
-    const told = this.#guard(lane.id, () => this.#options.outbox.report(lane.id, health)).then(() => {
-      this.#asides.delete(told)
+    const reported = this.#guard(lane.id, () => this.#options.outbox.report(lane.id, health)).then(() => {
+      this.#asides.delete(reported)
     })
-    this.#asides.add(told)
+    this.#asides.add(reported)
   }
 
   /** A queue that cannot be read holds up only its own destination, and is left alone for longer and longer. */
