@@ -30,19 +30,19 @@ export function createAnswerStore(db: Db): AnswerStore {
         const expired = await sql`
           delete from kept_answers where key in (
             select key from kept_answers where expires_at <= ${now} order by expires_at limit ${TRIMMED_ROWS})`.execute(trx)
-        const gone = rowsOf(expired)
-        if (gone === TRIMMED_ROWS) return gone
+        const expiredRows = rowsOf(expired)
+        if (expiredRows === TRIMMED_ROWS) return expiredRows
         const { rows } = await sql<{ bytes: number | string | null }>`select sum(bytes) as bytes from kept_answers`.execute(trx)
         const excess = Number(rows[0]?.bytes ?? 0) - maxBytes
         // Usually there is none, and then only an index is summed. Sorting the rows as well took seconds of SQLite's thread.
-        if (excess <= 0) return gone
+        if (excess <= 0) return expiredRows
         const pushed = await sql`
           delete from kept_answers where key in (
             select key from (
               select key, sum(bytes) over (order by expires_at, key) - bytes as before from (
-                select key, expires_at, bytes from kept_answers order by expires_at limit ${TRIMMED_ROWS - gone}) as oldest
+                select key, expires_at, bytes from kept_answers order by expires_at limit ${TRIMMED_ROWS - expiredRows}) as oldest
             ) as counted where before < ${excess})`.execute(trx)
-        return gone + rowsOf(pushed)
+        return expiredRows + rowsOf(pushed)
       }),
   }
 }

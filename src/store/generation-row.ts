@@ -1,6 +1,6 @@
 import { GatewayError } from '../core/error.ts'
 import type { Generation, GenerationContent } from '../core/generation.ts'
-import { text, whole } from './column-value.ts'
+import { text, integer } from './column-value.ts'
 import type { Tables } from './database.ts'
 
 type Row = Tables['generations']
@@ -25,7 +25,7 @@ export function encodeGeneration(generation: Generation, record?: string): Row {
     workspace_id: text(generation.workspaceId),
     key_hash: text(generation.keyHash),
     session_id: optionalText(generation.sessionId),
-    created_at: whole(generation.startedAt),
+    created_at: integer(generation.startedAt),
     requested_model: text(generation.requestedModel),
     model: optionalText(generation.model),
     provider: optionalText(generation.provider),
@@ -33,13 +33,13 @@ export function encodeGeneration(generation: Generation, record?: string): Row {
     status: generation.status,
     error_type: optionalText(generation.errorType),
     is_byok: generation.isByok,
-    input_tokens: whole(usage.inputTokens),
-    cached_tokens: whole(usage.cachedTokens),
-    output_tokens: whole(usage.outputTokens),
-    reasoning_tokens: whole(usage.reasoningTokens),
+    input_tokens: integer(usage.inputTokens),
+    cached_tokens: integer(usage.cachedTokens),
+    output_tokens: integer(usage.outputTokens),
+    reasoning_tokens: integer(usage.reasoningTokens),
     cost: Number.isFinite(generation.cost.total) ? generation.cost.total : 0,
-    first_token_ms: generation.firstTokenMs === undefined ? null : whole(generation.firstTokenMs),
-    duration_ms: whole(generation.durationMs),
+    first_token_ms: generation.firstTokenMs === undefined ? null : integer(generation.firstTokenMs),
+    duration_ms: integer(generation.durationMs),
     record: record !== undefined && record.length <= MAX_RECORD_CHARS ? record : encodeRecord(generation),
   }
 }

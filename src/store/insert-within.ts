@@ -20,16 +20,16 @@ export function createLimitedInsert<P>(insertMany: (batch: readonly P[], behind:
   let rearm: () => void = () => undefined
   return {
     async insert(batch, behind) {
-      const given = Promise.withResolvers<GatewayError>()
+      const expired = Promise.withResolvers<GatewayError>()
       let timer: NodeJS.Timeout | undefined
       rearm = () => {
         clearTimeout(timer)
         const ms = limit
-        timer = setTimeout(() => given.resolve(new GatewayError('provider_overloaded', `The database did not answer within ${ms} ms`)), ms)
+        timer = setTimeout(() => expired.resolve(new GatewayError('provider_overloaded', `The database did not answer within ${ms} ms`)), ms)
       }
       rearm()
       try {
-        return await Promise.race([insertMany(batch, behind).then(() => undefined, toStoreError), given.promise])
+        return await Promise.race([insertMany(batch, behind).then(() => undefined, toStoreError), expired.promise])
       } catch (error) {
         return toStoreError(error)
       } finally {

@@ -30,18 +30,18 @@ export async function dropUnseenContent(trx: Trx, engine: Engine, generationIds:
 
 /** Deletes everything that waits for a destination, dead letters included. Returns the number of deliveries. */
 export async function cancelDeliveries(trx: Trx, engine: Engine, destinationId: string): Promise<number> {
-  const gone = await deleteDeliveries(trx, engine, destinationId)
+  const deleted = await deleteDeliveries(trx, engine, destinationId)
   await trx.deleteFrom('outbox_counters').where('destination_id', '=', destinationId).execute()
-  return gone
+  return deleted
 }
 
 /** All of them, or those with these numbers. */
 async function deleteDeliveries(trx: Trx, engine: Engine, destinationId: string, seqs?: readonly number[]): Promise<number> {
   let query = trx.deleteFrom('outbox_deliveries').where('destination_id', '=', destinationId)
   if (seqs !== undefined) query = query.where('seq', 'in', numberList(engine, seqs))
-  const gone = await query.returning(['generation_id', 'content_bytes']).execute()
-  await dropUnseenContent(trx, engine, withContent(gone))
-  return gone.length
+  const deleted = await query.returning(['generation_id', 'content_bytes']).execute()
+  await dropUnseenContent(trx, engine, withContent(deleted))
+  return deleted.length
 }
 
 /** Removes the content of waiting and dead deliveries of a destination: of all, or of those with these numbers. */

@@ -95,14 +95,14 @@ export function createDeadLetters({ db, engine }: Database): Pick<DurableOutbox,
     purge: async (destinationId, ids) => {
       let purged = 0
       await allInSteps(db, deadOnes(destinationId, ids), async (trx, seqs) => {
-        const gone = await trx
+        const deleted = await trx
           .deleteFrom('outbox_deliveries')
           .where('seq', 'in', numberList(engine, seqs))
           .where('died_at', 'is not', null)
           .returning(['generation_id', 'content_bytes'])
           .execute()
-        await dropUnseenContent(trx, engine, withContent(gone))
-        purged += gone.length
+        await dropUnseenContent(trx, engine, withContent(deleted))
+        purged += deleted.length
       })
       return purged
     },

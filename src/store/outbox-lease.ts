@@ -130,8 +130,8 @@ export function createLease({ database: { db, engine }, keys, recent, settle, on
     for (const row of rows) {
       const { seq, generation_id, content_bytes } = row
       const entry = remembered.get(seq)
-      const kept = stored.get(seq)
-      const event = entry === undefined ? kept && (await openEvent(generation_id, kept)) : recall(entry, content_bytes > 0)
+      const storedEvent = stored.get(seq)
+      const event = entry === undefined ? storedEvent && (await openEvent(generation_id, storedEvent)) : recall(entry, content_bytes > 0)
       if (event === undefined || event === 'later') continue
       if ('unreadable' in event) dead.push({ id: String(seq), state: 'dead', reason: 'encode-failed', status: 0, error: event.unreadable })
       else leased.push(toDelivery(destinationId, row, event))

@@ -14,14 +14,14 @@ type Kept = Exclude<Settlement, { readonly state: 'delivered' }>
 /** See `Outbox.settle`. */
 export function createSettle({ db, engine }: Database, clock: Clock) {
   const deliver = async (trx: Trx, owner: string, ids: readonly number[]): Promise<readonly string[]> => {
-    const gone = await trx
+    const deleted = await trx
       .deleteFrom('outbox_deliveries')
       .where('seq', 'in', numberList(engine, ids))
       .where('owner', '=', owner)
       .returning(['generation_id', 'destination_id', 'content_bytes'])
       .execute()
-    await dropUnseenContent(trx, engine, withContent(gone))
-    return gone.map((row) => row.destination_id)
+    await dropUnseenContent(trx, engine, withContent(deleted))
+    return deleted.map((row) => row.destination_id)
   }
 
   /** One statement for all deliveries with the same fate, so that a failed batch of any size takes one. */
@@ -39,24 +39,24 @@ export function createSettle({ db, engine }: Database, clock: Clock) {
   return (owner: string, settlements: readonly Settlement[], counts: DeliveryCounts = {}): Promise<number> => {
     if (settlements.length === 0) return Promise.resolve(0)
     return inTransaction(db, async (trx) => {
-      const gone: string[] = []
-      let kept = 0
+      const destinationIds: string[] = []
+      let updated = 0
       for (const [fate, ids] of groupByFate(settlements)) {
-        if (fate.state === 'delivered') gone.push(...(await deliver(trx, owner, ids)))
-        else kept += await keep(trx, owner, ids, fate)
+        if (fate.state === 'delivered') destinationIds.push(...(await deliver(trx, owner, ids)))
+        else updated += await keep(trx, owner, ids, fate)
       }
-      const [destinationId] = gone
-      const { delivered, rejected } = atMost(gone.length, counts)
+      const [destinationId] = destinationIds
+      const { delivered, rejected } = atMost(destinationIds.length, counts)
       if (destinationId !== undefined && delivered + rejected > 0) await count(trx, destinationId, { delivered, rejected })
-      return gone.length + kept
+      return destinationIds.length + updated
     })
   }
 }
 
 /** If the lease had ended and another process delivered some, that process has counted them. */
-function atMost(gone: number, { delivered = 0, rejected = 0 }: DeliveryCounts): Required<DeliveryCounts> {
-  const taken = Math.min(delivered, gone)
-  return { delivered: taken, rejected: Math.min(rejected, gone - taken) }
+function atMost(settled: number, { delivered = 0, rejected = 0 }: DeliveryCounts): Required<DeliveryCounts> {
+  const taken = Math.min(delivered, settled)
+  return { delivered: taken, rejected: Math.min(rejected, settled - taken) }
 }
 
 function toColumns(fate: Kept, now: number) {

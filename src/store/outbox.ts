@@ -44,14 +44,14 @@ export function createOutbox(options: OutboxOptions): DurableOutbox {
     lease: createLease({ database, keys, recent, settle, onProblem: options.onProblem }),
     extend: (owner, ids, until) =>
       inTransaction(db, async (trx) => {
-        const held = await trx
+        const extended = await trx
           .updateTable('outbox_deliveries')
           .set({ due_at: until })
           .where('seq', 'in', numberList(engine, ids.map(Number)))
           .where('owner', '=', owner)
           .returning('seq')
           .execute()
-        return held.map(({ seq }) => String(seq))
+        return extended.map(({ seq }) => String(seq))
       }),
     settle,
     retryNow: (destinationId, now) => inTransaction(db, (trx) => retryDeliveries(trx, engine, destinationId, now)),

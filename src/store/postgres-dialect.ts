@@ -83,7 +83,7 @@ function createPool(driver: typeof pg, { url, maxConnections, connectLimitMs, st
   const connect = async (): Promise<PostgresPoolClient> => {
     const until = performance.now() + connectLimitMs
     for (;;) {
-      const asked = takesSettings
+      const sentSettings = takesSettings
       try {
         const client = await pool.connect()
         if (trust.holds(client)) return guardClient(driver, client, trust, takesSettings ? BEGIN_READ_COMMITTED : begin)
@@ -91,7 +91,7 @@ function createPool(driver: typeof pg, { url, maxConnections, connectLimitMs, st
       } catch (error) {
         const code = error instanceof driver.DatabaseError ? error.code : undefined
         if (isWithoutRoom(error, code) && performance.now() < until && shareOpen()) continue
-        if (!asked || !NO_SETTINGS.has(code ?? '') || isWithoutRoom(error, code)) throw error
+        if (!sentSettings || !NO_SETTINGS.has(code ?? '') || isWithoutRoom(error, code)) throw error
         // A pooler shares its connections, so settings of one would affect others. Each transaction sets what it needs.
         takesSettings = false
         for (const name of Object.keys(limits)) delete pool.options[name as keyof typeof limits]

@@ -38,7 +38,7 @@ export function listenForChanges(url: Secret, onChange: () => void, probe: typeo
   let timer: NodeJS.Timeout | undefined
   let failures = 0
   let closed = false
-  const telling = throttled(onChange, TELL_EVERY_MS)
+  const notify = throttled(onChange, TELL_EVERY_MS)
 
   const later = (): void => void (timer = setTimeout(() => void connect(), ceiling(failures++, BACKOFF)).unref())
 
@@ -72,7 +72,7 @@ export function listenForChanges(url: Secret, onChange: () => void, probe: typeo
     fresh.on('error', again)
     fresh.on('end', again)
     fresh.on('notification', ({ channel, payload }) => {
-      if (channel === CHANNEL && payload === schema) telling.ask()
+      if (channel === CHANNEL && payload === schema) notify.ask()
     })
     client = fresh
     try {
@@ -83,7 +83,7 @@ export function listenForChanges(url: Secret, onChange: () => void, probe: typeo
       if (over || closed) return
       failures = 0
       probing = setInterval(() => void fresh.query(STILL_FIRST).then(unlessFirst(again), again), probe.everyMs).unref()
-      telling.ask()
+      notify.ask()
     } catch {
       again()
     }
@@ -93,7 +93,7 @@ export function listenForChanges(url: Secret, onChange: () => void, probe: typeo
   return {
     close: async () => {
       closed = true
-      telling.end()
+      notify.end()
       clearTimeout(timer)
       clearInterval(probing)
       if (client !== undefined) await endWithin(END_LIMIT_MS, client)
@@ -102,11 +102,11 @@ export function listenForChanges(url: Secret, onChange: () => void, probe: typeo
 }
 
 async function endWithin(limitMs: number, client: pg.Client): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const { promise: timedOut, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(() => {
     client.connection.stream.destroy()
     resolve()
   }, limitMs)
-  await Promise.race([client.end().catch(() => undefined), late])
+  await Promise.race([client.end().catch(() => undefined), timedOut])
   clearTimeout(timer)
 }

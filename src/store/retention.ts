@@ -84,10 +84,10 @@ function createGenerationExpiry(engine: Engine): Expire {
       engine,
       rows.map((row) => row.id),
     )
-    const gone = await sql`
+    const deleted = await sql`
       delete from generations where id in ${ids}
         and not exists (select 1 from outbox_deliveries d where d.generation_id = generations.id)`.execute(trx)
-    return { deleted: rowsOf(gone), more }
+    return { deleted: rowsOf(deleted), more }
   }
 }
 
@@ -124,44 +124,44 @@ function createContentExpiry(): Expire {
     const more = Number(rows[0]?.found) === limit
     finished = !more
     if (last === undefined || last === null) return { deleted: 0, more: false }
-    const gone = await sql`
+    const deleted = await sql`
       delete from generation_content where id in (select id from generations where created_at > ${passed} and created_at <= ${last})`.execute(trx)
     passed = last
     newest = Math.max(newest, last)
-    return { deleted: rowsOf(gone), more }
+    return { deleted: rowsOf(deleted), more }
   }
 }
 
 /** One day at a time, whose rows are as many as there are keys and endpoints. */
 async function expireActivity(trx: Trx, before: number): Promise<Expired> {
-  const gone = await sql`delete from activity where day = (select min(day) from activity) and day < ${before}`.execute(trx)
-  return { deleted: rowsOf(gone), more: rowsOf(gone) > 0 }
+  const deleted = await sql`delete from activity where day = (select min(day) from activity) and day < ${before}`.execute(trx)
+  return { deleted: rowsOf(deleted), more: rowsOf(deleted) > 0 }
 }
 
 /** Periods that have ended are read by nobody; `lifetime` never ends. */
 async function expireSpend(trx: Trx, before: number, limit: number): Promise<Expired> {
   const key = sql.raw('subject, interval, period_start')
-  const gone = await sql`
+  const deleted = await sql`
     delete from spend where (${key}) in
       (select ${key} from spend where interval <> 'lifetime' and period_start < ${before} limit ${limit})`.execute(trx)
-  return { deleted: rowsOf(gone), more: rowsOf(gone) === limit }
+  return { deleted: rowsOf(deleted), more: rowsOf(deleted) === limit }
 }
 
 /** Deleted destinations whose queue is empty, and counters that were written after the end of their destination. */
 async function expireDestinations(trx: Trx, before: number, limit: number): Promise<Expired> {
-  const gone = await sql`
+  const deleted = await sql`
     delete from destinations where id in (
       select id from destinations where deleted_at < ${before}
         and not exists (select 1 from outbox_deliveries d where d.destination_id = destinations.id) limit ${limit})`.execute(trx)
   await sql`
     delete from outbox_counters where not exists (
       select 1 from destinations d where d.id = outbox_counters.destination_id and d.deleted_at is null)`.execute(trx)
-  return { deleted: rowsOf(gone), more: rowsOf(gone) === limit }
+  return { deleted: rowsOf(deleted), more: rowsOf(deleted) === limit }
 }
 
 async function expireAnswers(trx: Trx, before: number, limit: number): Promise<Expired> {
-  const gone = await sql`
+  const deleted = await sql`
     delete from kept_answers where key in (
       select key from kept_answers where expires_at <= ${before} order by expires_at limit ${limit})`.execute(trx)
-  return { deleted: rowsOf(gone), more: rowsOf(gone) === limit }
+  return { deleted: rowsOf(deleted), more: rowsOf(deleted) === limit }
 }

@@ -3,7 +3,7 @@ import { INTERVALS, NOTHING_SPENT, periodStart, type Interval } from '../core/co
 import type { Generation } from '../core/generation.ts'
 import type { SpendFigures, SpendStore } from '../core/store.ts'
 import { createActivityReport, type ActivityBounds } from './activity.ts'
-import { text, whole } from './column-value.ts'
+import { text, integer } from './column-value.ts'
 import type { Db, Engine, Tables } from './database.ts'
 import { guarded } from './store-error.ts'
 
@@ -120,17 +120,17 @@ function addActivity(activity: Map<string, ActivityTableRow>, generation: Genera
       endpoint_id: endpoint,
       provider_name: text(generation.providerName ?? ''),
       requests: 1,
-      input_tokens: whole(usage.inputTokens),
-      output_tokens: whole(usage.outputTokens),
-      reasoning_tokens: whole(usage.reasoningTokens),
+      input_tokens: integer(usage.inputTokens),
+      output_tokens: integer(usage.outputTokens),
+      reasoning_tokens: integer(usage.reasoningTokens),
       ...money,
     })
     return
   }
   row.requests += 1
-  row.input_tokens += whole(usage.inputTokens)
-  row.output_tokens += whole(usage.outputTokens)
-  row.reasoning_tokens += whole(usage.reasoningTokens)
+  row.input_tokens += integer(usage.inputTokens)
+  row.output_tokens += integer(usage.outputTokens)
+  row.reasoning_tokens += integer(usage.reasoningTokens)
   row.usd += money.usd
   row.byok_usd += money.byok_usd
 }

@@ -193,7 +193,7 @@ function take(reservation: Reservation, at: number, stateOf: (subject: string) =
       if (charge.budgets.length === 0) continue
       roll(states[i]!, now)
       const spent = spentAt(states[i]!, now)
-      const others = held(states[i]!, id)
+      const others = reservedByOthers(states[i]!, id)
       const available = availableIn(spent, others, charge.budgets)
       if (available < least || exhausted(spent, charge)) return overBudget(spent, others, charge, least)
       granted = Math.min(granted, available)
@@ -211,7 +211,7 @@ function take(reservation: Reservation, at: number, stateOf: (subject: string) =
   return { ok: true, grantedUsd: toUsd(granted) }
 }
 
-const held = (state: SubjectState, id: string): number => state.reserved - (state.open.get(id) ?? 0)
+const reservedByOthers = (state: SubjectState, id: string): number => state.reserved - (state.open.get(id) ?? 0)
 
 function availableIn(spent: readonly number[], others: number, budgets: Charge['budgets']): number {
   return Math.min(Infinity, ...budgets.map(({ interval, limitUsd }) => toNanos(limitUsd) - spent[positionOf(interval)]! - others))
@@ -237,9 +237,16 @@ function refusedByRate(state: SubjectState, charge: Charge, now: number, at: num
   for (const { name, limit, cost } of charge.rates) {
     const owedUntil = state.owedUntil[name]
     if (judgeRate(owedUntil, at, limit, cost).ok) continue
-    const { state: told, retryAfterMs } = describeRate(owedUntil, at, limit, cost)
+    const { state: rateState, retryAfterMs } = describeRate(owedUntil, at, limit, cost)
     // Converted back to the clock of the machine, which callers know.
-    return { ok: false, reason: 'rate', subject: charge.subject, rate: name, state: { ...told, resetAt: told.resetAt - (at - now) }, retryAfterMs }
+    return {
+      ok: false,
+      reason: 'rate',
+      subject: charge.subject,
+      rate: name,
+      state: { ...rateState, resetAt: rateState.resetAt - (at - now) },
+      retryAfterMs,
+    }
   }
   return undefined
 }

@@ -12,16 +12,16 @@ const QUIET_MS = 60_000
 /** One line when the first user notices an outage, one when the last has recovered. */
 export function createOutageLog(logger: Logger, quietMs = QUIET_MS): OutageLog {
   const open = new Map<string, Error>()
-  let isSaid = false
+  let isLogged = false
   let quiet: NodeJS.Timeout | undefined
 
-  const say = (): void => {
+  const logOutage = (): void => {
     const [error] = open.values()
-    if (isSaid || error === undefined) return
-    isSaid = true
+    if (isLogged || error === undefined) return
+    isLogged = true
     quiet = setTimeout(() => {
       quiet = undefined
-      say()
+      logOutage()
     }, quietMs).unref()
     logger.warn({ error: error.message }, 'the shared state does not answer: this process goes on with its own')
   }
@@ -30,9 +30,9 @@ export function createOutageLog(logger: Logger, quietMs = QUIET_MS): OutageLog {
     tell(who, error) {
       if (error === undefined) open.delete(who)
       else open.set(who, error)
-      if (quiet === undefined) say()
-      if (!isSaid || open.size > 0) return
-      isSaid = false
+      if (quiet === undefined) logOutage()
+      if (!isLogged || open.size > 0) return
+      isLogged = false
       logger.info({}, 'the shared state answers again')
     },
   }

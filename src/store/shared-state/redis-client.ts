@@ -69,19 +69,19 @@ export function connectRedis({ url, logger, outages = createOutageLog(logger), n
 }
 
 /** States without an error: a server that is connected but not ready, and a proxy that accepts connections and closes them at once. */
-function watchSilence(redis: Redis, tell: (error: Error | undefined) => void, lateMs = LATE_MS): void {
+function watchSilence(redis: Redis, report: (error: Error | undefined) => void, lateMs = LATE_MS): void {
   let closed = 0
-  let late: NodeJS.Timeout | undefined
+  let timer: NodeJS.Timeout | undefined
   redis.on('connect', () => {
-    late = setTimeout(() => tell(new Error(NOT_READY)), lateMs).unref()
+    timer = setTimeout(() => report(new Error(NOT_READY)), lateMs).unref()
   })
-  for (const event of ['ready', 'close'] as const) redis.on(event, () => clearTimeout(late))
+  for (const event of ['ready', 'close'] as const) redis.on(event, () => clearTimeout(timer))
   redis.on('ready', () => {
     closed = 0
-    tell(undefined)
+    report(undefined)
   })
   // A working connection may end like this once and is reopened at once.
-  redis.on('reconnecting', () => void (++closed > 1 && tell(new Error('the connection is closed before it is ready to serve'))))
+  redis.on('reconnecting', () => void (++closed > 1 && report(new Error('the connection is closed before it is ready to serve'))))
 }
 
 /**

@@ -18,7 +18,7 @@ const channelOf = ({ options }: Redis, namespace: string, what: string): string 
 export function createRedisPins(redis: Redis, subscriber: Redis, namespace = 'signalbox', onRefused: OnRefused = () => undefined): SharedPins {
   const nameOf = (key: string): string => `{${namespace}}:pin:${key}`
   const channel = channelOf(redis, namespace, 'pins')
-  const tell = createPublisher(redis, channel, onRefused)
+  const publish = createPublisher(redis, channel, onRefused)
   const self = randomId(12)
   return {
     async get(key, signal) {
@@ -28,10 +28,10 @@ export function createRedisPins(redis: Redis, subscriber: Redis, namespace = 'si
     set(key, endpointId, ttlMs, moved) {
       if (redis.status !== 'ready' || endpointId.length > MAX_ID_CHARS) return
       redis.set(nameOf(key), endpointId, 'PX', Math.max(1, Math.ceil(ttlMs))).catch(() => undefined)
-      if (moved) tell({ from: self, key, endpointId })
+      if (moved) publish({ from: self, key, endpointId })
     },
     listen(handler) {
-      tell({ from: self })
+      publish({ from: self })
       subscribe(subscriber, channel, onRefused, (message) => {
         const { from, key, endpointId } = message
         if (from !== self && typeof key === 'string' && typeof endpointId === 'string' && endpointId.length <= MAX_ID_CHARS)
@@ -103,14 +103,14 @@ export function createRedisCooldowns(
   onRefused: OnRefused = () => undefined,
 ): SharedCooldowns {
   const channel = channelOf(redis, namespace, 'cooldowns')
-  const tell = createPublisher(redis, channel, onRefused)
+  const publish = createPublisher(redis, channel, onRefused)
   const self = randomId(12)
   return {
     announce({ endpointId, until }) {
-      tell({ from: self, endpointId, until })
+      publish({ from: self, endpointId, until })
     },
     listen(handler) {
-      tell({ from: self })
+      publish({ from: self })
       return subscribe(subscriber, channel, onRefused, ({ from, endpointId, until }) => {
         if (from !== self && typeof endpointId === 'string' && typeof until === 'number' && Number.isFinite(until)) handler({ endpointId, until })
       })

@@ -50,8 +50,8 @@ export function createUnsentSettlements(options: UnsentOptions): UnsentSettlemen
   function keep(one: Unsent): void {
     waiting.push(one)
     timer ??= setInterval(look, retryMs).unref()
-    const given = waiting.length > max ? waiting.shift() : undefined
-    if (given !== undefined) onUncertain(subjectsOf(given.settlement))
+    const evicted = waiting.length > max ? waiting.shift() : undefined
+    if (evicted !== undefined) onUncertain(subjectsOf(evicted.settlement))
   }
 
   async function attempt({ settlement, again }: Unsent): Promise<Error | undefined> {
