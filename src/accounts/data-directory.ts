@@ -61,8 +61,8 @@ export async function openDataDirectory({ path, secretKey, existing = false }: D
   if (secretKey) return { ...files, secretKey: parseSecretKey(secretKey, 'SIGNALBOX_SECRET_KEY'), secretKeySource: 'environment' }
 
   const file = join(absolute, SECRET_KEY_FILE)
-  const kept = await readSecretKey(file)
-  if (kept) return { ...files, secretKey: kept, secretKeySource: 'file' }
+  const storedKey = await readSecretKey(file)
+  if (storedKey) return { ...files, secretKey: storedKey, secretKeySource: 'file' }
   if (existing) throw new GatewayError('not_found', `There is no secret key: SIGNALBOX_SECRET_KEY is not set, and there is no ${file}`)
   const created = await createSecretKey(file)
   return { ...files, secretKey: created.key, secretKeySource: created.won ? 'created' : 'file' }

@@ -43,11 +43,11 @@ export function createGuardrailSnapshot(options: GuardrailSnapshotOptions): Guar
 
   function install({ guardrails, assignments }: KnownGuardrails): void {
     // Keeps the same object while nothing in it changes, so that what was compiled for it stays in use.
-    const kept = (now: StoredGuardrail): StoredGuardrail => {
+    const unchangedOrNew = (now: StoredGuardrail): StoredGuardrail => {
       const before = byId.get(now.id)
       return before !== undefined && JSON.stringify(before) === JSON.stringify(now) ? before : now
     }
-    byId = new Map(guardrails.map((guardrail) => [guardrail.id, kept(guardrail)]))
+    byId = new Map(guardrails.map((guardrail) => [guardrail.id, unchangedOrNew(guardrail)]))
     byKey = new Map(assignments.map((assignment) => [assignment.keyHash, assignment]))
     applied = new WeakMap()
     known = true

@@ -211,8 +211,8 @@ const savingIn = (file: LastKnownGood<KnownAccounts>, onEvent: (event: SnapshotE
   )
 
 async function readAccounts({ keys, workspaces }: KeySnapshotOptions['store'], revokedSince: number, knowsGone: boolean) {
-  const gone = knowsGone ? [] : keys.revokedBefore(revokedSince)
-  const lists = await Promise.all([keys.list({ revokedSince }), gone])
+  const revoked = knowsGone ? [] : keys.revokedBefore(revokedSince)
+  const lists = await Promise.all([keys.list({ revokedSince }), revoked])
   // Keys are read in steps. Read before the last of them, a workspace made meanwhile would be missing, and its keys would have none of its limits.
   return { keys: lists[0], workspaces: await workspaces.list(), gone: lists[1] }
 }
@@ -241,11 +241,11 @@ function inForce({ keys: stored, gone = [] }: KnownAccounts, environmentKeys: re
   const named = new Map(environmentKeys.map((key) => [key.hash, key]))
   // Settings that people made stay in force: that the key is disabled, when it expires, what it may spend. So does a revocation by a person, but not
   // one by an earlier change of the variable.
-  const kept = stored
+  const inUse = stored
     .filter((key) => key.origin !== 'environment' || named.has(key.hash))
     .map((key) => (key.origin === 'environment' ? { ...key, revokedAt: null } : key))
-  for (const hash of [...kept.map((key) => key.hash), ...gone]) named.delete(hash)
-  return [...kept, ...named.values()]
+  for (const hash of [...inUse.map((key) => key.hash), ...gone]) named.delete(hash)
+  return [...inUse, ...named.values()]
 }
 
 /** The store's own limits suit its work; these suit the snapshot. */

@@ -106,25 +106,25 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
 
   async function keepPreparing(first: GatewayError): Promise<void> {
     const awaySince = clock.monotonic()
-    let told = reasonFor(first)
+    let reportedReason = reasonFor(first)
     while (!closing.signal.aborted) {
       await sleep(retryMs, undefined, { signal: closing.signal, ref: false }).catch(() => undefined)
       if (closing.signal.aborted) return
       const failure = await prepare()
       if (failure === undefined) return onEvent({ type: 'database-back', outageMs: clock.monotonic() - awaySince })
-      if (reasonFor(failure) !== told) onEvent({ type: 'still-without-database', error: failure })
-      told = reasonFor(failure)
+      if (reasonFor(failure) !== reportedReason) onEvent({ type: 'still-without-database', error: failure })
+      reportedReason = reasonFor(failure)
     }
   }
 
-  const away = await prepare((migration) => onEvent({ type: 'migrating', migration }))
+  const initialFailure = await prepare((migration) => onEvent({ type: 'migrating', migration }))
   let preparing: Promise<void> = Promise.resolve()
-  if (away) {
-    const refused = refusal(away)
+  if (initialFailure) {
+    const refused = refusal(initialFailure)
     if (refused !== undefined) throw refused
     await snapshot.restore()
-    onEvent({ type: 'started-without-database', error: away, keys: snapshot.stats().keys })
-    preparing = keepPreparing(away).catch((error: unknown) => onEvent({ type: 'refused', error: asGatewayError(error) }))
+    onEvent({ type: 'started-without-database', error: initialFailure, keys: snapshot.stats().keys })
+    preparing = keepPreparing(initialFailure).catch((error: unknown) => onEvent({ type: 'refused', error: asGatewayError(error) }))
   }
   return {
     snapshot,
