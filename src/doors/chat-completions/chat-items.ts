@@ -101,7 +101,7 @@ export class ChatThoughts extends ChatItem<ReasoningItem> {
 /** A call of the caller's tool. */
 export class ChatCall extends ChatItem<FunctionCallItem | CustomToolCallItem> {
   #index = 0
-  #told = 0
+  #sent = 0
 
   override open(): void {
     super.open()
@@ -111,14 +111,14 @@ export class ChatCall extends ChatItem<FunctionCallItem | CustomToolCallItem> {
 
   protected tell(event: ItemEvent): void {
     if (event.type !== 'arguments-delta') return
-    this.#told += event.delta.length
+    this.#sent += event.delta.length
     this.message.callText(this.#index, event.delta, event.plain)
   }
 
   /** The part of the arguments that no delta contained. */
   protected ended(item: FunctionCallItem | CustomToolCallItem): void {
-    const whole = item.type === 'function_call' ? item.arguments : item.input
-    if (whole.length > this.#told) this.message.callText(this.#index, whole.slice(this.#told), false)
+    const text = item.type === 'function_call' ? item.arguments : item.input
+    if (text.length > this.#sent) this.message.callText(this.#index, text.slice(this.#sent), false)
     if (item.status === 'incomplete') this.message.broken = true
   }
 }

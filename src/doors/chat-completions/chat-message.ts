@@ -73,8 +73,8 @@ export class ChatMessageWriter {
   thought(delta: string, detail: ReasoningDetail & { readonly index: number }): void {
     if (!this.#showsThoughts) return
     if (this.#write !== undefined) {
-      const said = delta === '' ? '' : JSON.stringify(delta)
-      const read = said === '' ? '' : `"reasoning":${said},${this.#mirrorsThoughts ? `"reasoning_content":${said},` : ''}`
+      const text = delta === '' ? '' : JSON.stringify(delta)
+      const read = text === '' ? '' : `"reasoning":${text},${this.#mirrorsThoughts ? `"reasoning_content":${text},` : ''}`
       return this.#write(`${read}"reasoning_details":${JSON.stringify([detail])}`)
     }
     this.#reasoning += delta
@@ -101,10 +101,10 @@ export class ChatMessageWriter {
 
   /** Citations in the text that begins at `start` of the content. This format only has citations of web pages; clients fail on any other kind. */
   annotations(list: readonly Annotation[], start: number): void {
-    const told = list.flatMap((annotation) => (annotation.type === 'url_citation' ? [presentCitation(annotation, start)] : []))
-    if (told.length === 0) return
-    if (this.#write !== undefined) return this.#write(`"annotations":${JSON.stringify(told)}`)
-    for (const annotation of told) this.#annotations.push(annotation)
+    const citations = list.flatMap((annotation) => (annotation.type === 'url_citation' ? [presentCitation(annotation, start)] : []))
+    if (citations.length === 0) return
+    if (this.#write !== undefined) return this.#write(`"annotations":${JSON.stringify(citations)}`)
+    for (const annotation of citations) this.#annotations.push(annotation)
   }
 
   image(url: string): void {

@@ -5,8 +5,8 @@
 export function chatPaths(origins: readonly number[], choice: unknown): (path: string) => string {
   return (path) => {
     if (path.startsWith('tool_choice.')) return choicePath(path, choice)
-    const [whole, item, field, part] = /^input(?:\[(\d+)\](?:\.(\w+)(?:\[(\d+)\])?)?)?(?!\w)/.exec(path) ?? []
-    if (whole === undefined) return path
+    const [match, item, field, part] = /^input(?:\[(\d+)\](?:\.(\w+)(?:\[(\d+)\])?)?)?(?!\w)/.exec(path) ?? []
+    if (match === undefined) return path
     const message = item === undefined ? undefined : origins[Number(item)]
     if (message === undefined) return 'messages'
     // Items of one answer share a message, and their order has changed: which part an item came from is unknown.

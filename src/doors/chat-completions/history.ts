@@ -50,17 +50,17 @@ function resultOf({ tool_call_id: callId = '', content }: ChatMessage, custom: R
 /** The content of one assistant message, in the order a model produces it: reasoning, text, calls. */
 function answerOf(message: ChatMessage, custom: Set<string>): readonly InputItem[] {
   const thoughts = thoughtsOf(message.reasoning_details, message.reasoning || message.reasoning_content || thoughtIn(message.content))
-  const said: InputItem[] = []
+  const content: InputItem[] = []
   const parts = named(message.name, wordsOf(message))
-  if (parts.length > 0) said.push({ type: 'message', role: 'assistant', content: parts })
-  for (const { image_url: image } of message.images ?? []) said.push(pictureOf(image.url))
+  if (parts.length > 0) content.push({ type: 'message', role: 'assistant', content: parts })
+  for (const { image_url: image } of message.images ?? []) content.push(pictureOf(image.url))
   const calls = (message.tool_calls ?? []).map((call): InputItem => {
     if (call.type === 'function')
       return { type: 'function_call', call_id: call.id, name: call.function!.name, arguments: call.function!.arguments || '{}' }
     custom.add(call.id)
     return { type: 'custom_tool_call', call_id: call.id, name: call.custom!.name, input: call.custom!.input ?? '' }
   })
-  return weave(thoughts, said, calls)
+  return weave(thoughts, content, calls)
 }
 
 /** The reasoning that is a part of the content. */
@@ -73,8 +73,8 @@ function thoughtIn(content: ChatMessage['content']): string {
 /** Without empty parts: a message that only makes calls has no text. */
 function wordsOf({ content, refusal, audio }: ChatMessage): readonly InputPart[] {
   // An audio answer has its transcript beside it.
-  const said = content || (audio?.transcript ?? '')
-  const parts = typeof said === 'string' ? [{ type: 'text', text: said }] : said
+  const text = content || (audio?.transcript ?? '')
+  const parts = typeof text === 'string' ? [{ type: 'text', text }] : text
   const words = parts.flatMap((part): readonly InputPart[] => {
     if (part.type === 'thinking') return []
     if (part.type === 'text') return part['text'] === '' ? [] : [{ type: 'output_text', text: part['text'] as string }]
@@ -98,10 +98,10 @@ function contentOf(content: ChatMessage['content']): string | readonly InputPart
 /** Puts the speaker's name before the text: items have no field for it. */
 function named<C extends string | readonly InputPart[]>(name: string | null | undefined, content: C): C {
   if (!name) return content
-  const said = `${name}: `
-  if (typeof content === 'string') return `${said}${content}` as C
+  const prefix = `${name}: `
+  if (typeof content === 'string') return `${prefix}${content}` as C
   const at = content.findIndex((part) => 'text' in part)
-  return content.map((part, index) => (index === at && 'text' in part ? { ...part, text: said + part.text } : part)) as readonly InputPart[] as C
+  return content.map((part, index) => (index === at && 'text' in part ? { ...part, text: prefix + part.text } : part)) as readonly InputPart[] as C
 }
 
 function partOf(part: ChatPart): InputPart {

@@ -56,10 +56,10 @@ const MOST_COMPARED = 100_000_000
 function withoutRepetitions(details: readonly ReasoningDetail[], plain: string): readonly ReasoningDetail[] {
   const pieces = details.filter(({ type }) => TYPES.has(type))
   if (plain === '' || standIn(plain, pieces) || pieces.length * plain.length > MOST_COMPARED) return pieces
-  let told = 0
+  let offset = 0
   return pieces.flatMap((piece) => {
     const text = textOf(piece)
-    if (plain.startsWith(text, told)) told += text.length
+    if (plain.startsWith(text, offset)) offset += text.length
     // A copy may be the only one with a signature.
     else if (plain.includes(text)) return piece.id && piece.signature ? [{ ...piece, text: '' }] : []
     return [piece]

@@ -48,14 +48,14 @@ function hint(type: string): string | undefined {
 
 const content = byKind({ string: z.string(), array: list(byType(PARTS, { noun: 'content part', hint })) })
 /** Answers of a history may have every part too: clients rebuild histories, and each dialect knows what it can express. */
-const said = byKind({ string: z.string(), array: list(byType([...PARTS, refusalPart, thinkingPart], { noun: 'content part', hint })) })
+const assistantContent = byKind({ string: z.string(), array: list(byType([...PARTS, refusalPart, thinkingPart], { noun: 'content part', hint })) })
 
 /** Clients send a call without arguments as an empty string or leave them out, and some send the object itself. */
-const given = maybe(z.string({ error: ({ input }) => describeKind(input, 'a string of JSON') }))
+const argumentsText = maybe(z.string({ error: ({ input }) => describeKind(input, 'a string of JSON') }))
 const toolCall = byType(
   [
-    tagged('function', { id: z.string().min(1), function: fields({ name: z.string().min(1), arguments: given }) }),
-    tagged('custom', { id: z.string().min(1), custom: fields({ name: z.string().min(1), input: given }) }),
+    tagged('function', { id: z.string().min(1), function: fields({ name: z.string().min(1), arguments: argumentsText }) }),
+    tagged('custom', { id: z.string().min(1), custom: fields({ name: z.string().min(1), input: argumentsText }) }),
   ],
   { noun: 'tool call' },
 )
@@ -84,7 +84,7 @@ export const message = byType(
     tagged(
       'assistant',
       {
-        content: maybe(said),
+        content: maybe(assistantContent),
         name: text,
         refusal: text,
         reasoning: text,

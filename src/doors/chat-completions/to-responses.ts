@@ -2,7 +2,7 @@ import type { InputItem, JsonObject } from '../../core/item.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { effort as knownEffort } from '../responses/schema-shared.ts'
 import { markOf } from '../shared/cache-mark.ts'
-import { checkBody, given, refuse } from '../shared/check-body.ts'
+import { checkBody, withValues, refuse } from '../shared/check-body.ts'
 import { chatPaths } from './chat-paths.ts'
 import { toItems, type ChatMessage } from './history.ts'
 import { chatRequest } from './schema.ts'
@@ -110,11 +110,11 @@ function toolsOf({ tools, tool_choice: choice }: JsonObject): JsonObject {
 function toolOf(tool: JsonObject): JsonObject {
   if (tool['type'] === 'function') {
     const { name, description, parameters, strict } = tool['function'] as JsonObject
-    return { type: 'function', name, ...given({ description, parameters }), strict: strict ?? false, ...markOf(tool) }
+    return { type: 'function', name, ...withValues({ description, parameters }), strict: strict ?? false, ...markOf(tool) }
   }
   if (tool['type'] === 'custom') {
     const { name, description, format } = tool['custom'] as JsonObject
-    return { type: 'custom', name, ...given({ description, format: format == null ? undefined : formatOf(format as JsonObject) }) }
+    return { type: 'custom', name, ...withValues({ description, format: format == null ? undefined : formatOf(format as JsonObject) }) }
   }
   return WEB_SEARCH.test(tool['type'] as string) ? searchOf(tool) : tool
 }
@@ -122,7 +122,7 @@ function toolOf(tool: JsonObject): JsonObject {
 /** The vendors' names stand for the gateway's search, which delegates to upstreams that search by themselves. */
 function searchOf({ type: _type, parameters, filters, ...beside }: JsonObject): JsonObject {
   const { blocked_domains: blocked, ...named } = (filters ?? {}) as JsonObject
-  const wanted = given({ excluded_domains: blocked, ...named, ...beside, ...(parameters as JsonObject | null) })
+  const wanted = withValues({ excluded_domains: blocked, ...named, ...beside, ...(parameters as JsonObject | null) })
   return { type: 'gateway:web_search', ...(Object.keys(wanted).length === 0 ? {} : { parameters: wanted }) }
 }
 
@@ -155,7 +155,7 @@ function textOf({ response_format: format, verbosity }: JsonObject): JsonObject 
 function shapeOf({ type, json_schema: wanted }: JsonObject): JsonObject {
   if (type !== 'json_schema') return { type }
   const { name, description, schema, strict } = wanted as JsonObject
-  return { type, name, schema: schema ?? {}, ...given({ description, strict }) }
+  return { type, name, schema: schema ?? {}, ...withValues({ description, strict }) }
 }
 
 function reasoningOf({ reasoning, reasoning_effort: effort, thinking }: JsonObject): JsonObject {

@@ -10,10 +10,10 @@ const FIRST = [0, 0] as const
  * One assistant message as items, with its reasoning where it was, because vendors check that. If the envelopes do not say where, reasoning comes before
  * the text, and the text before the calls.
  */
-export function weave(thoughts: readonly ReasoningItem[], said: readonly InputItem[], calls: readonly InputItem[]): readonly InputItem[] {
+export function weave(thoughts: readonly ReasoningItem[], content: readonly InputItem[], calls: readonly InputItem[]): readonly InputItem[] {
   const placed = thoughts.map((thought) => ({ thought, at: openReasoning(thought.encrypted_content)?.at ?? FIRST }))
-  if (placed.every(({ at }) => at === FIRST)) return [...thoughts, ...said, ...calls]
-  const words = new Words(said)
+  if (placed.every(({ at }) => at === FIRST)) return [...thoughts, ...content, ...calls]
+  const words = new Words(content)
   const items: InputItem[] = []
   let called = 0
   // Clients that collect the pieces of a stream may send the last one first.
@@ -29,24 +29,24 @@ export function weave(thoughts: readonly ReasoningItem[], said: readonly InputIt
 class Words {
   #left: readonly InputItem[]
   readonly #text: string | undefined
-  #told = 0
+  #offset = 0
 
-  constructor(said: readonly InputItem[]) {
-    this.#left = said
-    const content = said.length === 1 ? (said[0] as { readonly content?: readonly InputPart[] }).content : undefined
+  constructor(items: readonly InputItem[]) {
+    this.#left = items
+    const content = items.length === 1 ? (items[0] as { readonly content?: readonly InputPart[] }).content : undefined
     const [part, ...more] = content ?? []
     this.#text = more.length === 0 && part !== undefined && 'text' in part ? part.text : undefined
   }
 
   /** The text before this offset that has not been handed out yet. */
   upTo(end: number): readonly InputItem[] {
-    if (end <= this.#told || this.#left.length === 0) return []
-    const from = this.#told
-    this.#told = end
-    const whole = this.#left
+    if (end <= this.#offset || this.#left.length === 0) return []
+    const from = this.#offset
+    this.#offset = end
+    const left = this.#left
     if (this.#text === undefined || (from === 0 && end >= this.#text.length)) {
       this.#left = []
-      return whole
+      return left
     }
     const piece = this.#text.slice(from, end)
     const text = from > 0 && piece.startsWith(SEPARATOR) ? piece.slice(SEPARATOR.length) : piece

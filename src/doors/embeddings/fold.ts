@@ -82,8 +82,8 @@ export class EmbeddingsFold implements Fold {
 function asList({ vectors, usage, cost, isByok, model, added, options }: Embedded): string {
   const write = options.request['encoding_format'] === 'base64' ? asBase64 : asNumbers
   const data = vectors.map((vector, index) => `{"object":"embedding","index":${index},"embedding":${write(vector)}}`)
-  const told = usage === undefined ? '' : `,"usage":${JSON.stringify(presentUsage(usage, cost, isByok))}`
-  return `{"id":${JSON.stringify(options.id)},"object":"list","data":[${data.join(',')}],"model":${JSON.stringify(model)}${told}${added}}`
+  const usageField = usage === undefined ? '' : `,"usage":${JSON.stringify(presentUsage(usage, cost, isByok))}`
+  return `{"id":${JSON.stringify(options.id)},"object":"list","data":[${data.join(',')}],"model":${JSON.stringify(model)}${usageField}${added}}`
 }
 
 const asBase64 = (vector: Vector): string => JSON.stringify(typeof vector === 'string' ? vector : toBase64(vector))

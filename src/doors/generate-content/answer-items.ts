@@ -21,15 +21,15 @@ abstract class AnswerItem<I extends OutputItem> extends TranslatedItem<I> {
 /** Text, including refusals. Readers join the texts of an answer, so messages of several turns are separated by an empty line. */
 export class ContentText extends AnswerItem<MessageItem> {
   readonly #grounding: Grounding
-  readonly #bare: boolean
+  readonly #isWord: boolean
   #speaks = false
   #held = ''
 
-  /** `bare`: the caller wants a single word without JSON around it. */
-  constructor(inner: OpenItem, parts: PartWriter, grounding: Grounding, bare: boolean) {
+  /** `isWord`: the caller wants a single word without JSON around it. */
+  constructor(inner: OpenItem, parts: PartWriter, grounding: Grounding, isWord: boolean) {
     super(inner, parts)
     this.#grounding = grounding
-    this.#bare = bare
+    this.#isWord = isWord
   }
 
   protected tell(event: ItemEvent): void {
@@ -39,7 +39,7 @@ export class ContentText extends AnswerItem<MessageItem> {
       this.#speaks = true
       if (this.parts.speaks) this.parts.text(this.#grounding.separate(), false)
     }
-    if (this.#bare) this.#held += event.delta
+    if (this.#isWord) this.#held += event.delta
     else this.parts.text(event.delta, event.type === 'text-delta' ? event.plain : false)
   }
 
@@ -136,8 +136,8 @@ const inside = (members: object): string => wellFormedJson(JSON.stringify(member
 /** The string that a JSON text contains; any other text stays as it is. */
 function bareWord(text: string): string {
   try {
-    const said: unknown = parseJsonText(text)
-    return typeof said === 'string' ? said.toWellFormed() : text
+    const value: unknown = parseJsonText(text)
+    return typeof value === 'string' ? value.toWellFormed() : text
   } catch {
     return text
   }

@@ -12,7 +12,7 @@ const BOUNDS = ['minItems', 'maxItems', 'minProperties', 'maxProperties', 'minLe
 const WORDS: readonly string[] = [...BOUNDS, 'anyOf', 'additionalProperties', 'prefixItems', 'propertyOrdering']
 const SPELLINGS: ReadonlyMap<string, string> = new Map(WORDS.map((word) => [word.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), word]))
 
-const KEPT = ['title', 'description', 'format', 'pattern', 'default', 'minimum', 'maximum', 'enum', 'required', '$ref'] as const
+const COPIED = ['title', 'description', 'format', 'pattern', 'default', 'minimum', 'maximum', 'enum', 'required', '$ref'] as const
 
 /** The same as JSON Schema. `closed`: objects with members allow no others, as in the answers of this format. */
 export function toJsonSchema(written: JsonObject, closed: boolean, depth = 0): JsonObject {
@@ -20,27 +20,27 @@ export function toJsonSchema(written: JsonObject, closed: boolean, depth = 0): J
   const schema: JsonObject = Object.fromEntries(Object.entries(written).map(([word, value]) => [SPELLINGS.get(word) ?? word, value]))
   const inner = (value: unknown): unknown => (isJsonObject(value) ? toJsonSchema(value, closed, depth + 1) : value)
   const all = (value: JsonObject): JsonObject => Object.fromEntries(Object.entries(value).map(([name, each]) => [name, inner(each)]))
-  const told = plainKeywords(schema)
+  const converted = plainKeywords(schema)
   const { properties, items, anyOf, $defs } = schema
-  if (isJsonObject(properties)) told['properties'] = all(inOrder(properties, schema['propertyOrdering']))
-  if (schema['additionalProperties'] != null) told['additionalProperties'] = inner(schema['additionalProperties'])
-  else if (closed && isJsonObject(properties) && Object.keys(properties).length > 0) told['additionalProperties'] = false
-  if (items != null) told['items'] = inner(items)
-  if (Array.isArray(schema['prefixItems'])) told['prefixItems'] = schema['prefixItems'].map(inner)
-  if (Array.isArray(anyOf)) told['anyOf'] = anyOf.map(inner)
-  if (isJsonObject($defs)) told['$defs'] = all($defs)
-  return schema['nullable'] === true ? orNull(told) : told
+  if (isJsonObject(properties)) converted['properties'] = all(inOrder(properties, schema['propertyOrdering']))
+  if (schema['additionalProperties'] != null) converted['additionalProperties'] = inner(schema['additionalProperties'])
+  else if (closed && isJsonObject(properties) && Object.keys(properties).length > 0) converted['additionalProperties'] = false
+  if (items != null) converted['items'] = inner(items)
+  if (Array.isArray(schema['prefixItems'])) converted['prefixItems'] = schema['prefixItems'].map(inner)
+  if (Array.isArray(anyOf)) converted['anyOf'] = anyOf.map(inner)
+  if (isJsonObject($defs)) converted['$defs'] = all($defs)
+  return schema['nullable'] === true ? orNull(converted) : converted
 }
 
 /** The keywords that contain no schema. */
 function plainKeywords(schema: JsonObject): { [keyword: string]: unknown } {
-  const told: { [keyword: string]: unknown } = {}
+  const keywords: { [keyword: string]: unknown } = {}
   const type = typeof schema['type'] === 'string' ? schema['type'].toLowerCase() : schema['type']
-  if (type != null && type !== 'type_unspecified') told['type'] = type
-  for (const keyword of KEPT) if (schema[keyword] != null) told[keyword] = schema[keyword]
-  for (const keyword of BOUNDS) if (schema[keyword] != null) told[keyword] = Number(schema[keyword])
-  if (schema['example'] != null) told['examples'] = [schema['example']]
-  return told
+  if (type != null && type !== 'type_unspecified') keywords['type'] = type
+  for (const keyword of COPIED) if (schema[keyword] != null) keywords[keyword] = schema[keyword]
+  for (const keyword of BOUNDS) if (schema[keyword] != null) keywords[keyword] = Number(schema[keyword])
+  if (schema['example'] != null) keywords['examples'] = [schema['example']]
+  return keywords
 }
 
 function inOrder(properties: JsonObject, order: unknown): JsonObject {

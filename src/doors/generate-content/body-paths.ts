@@ -28,8 +28,8 @@ export function bodyPaths(origins: readonly number[], tools: readonly string[]):
   return (path) => {
     const [tool, at] = /^tools\[(\d+)\]/.exec(path) ?? []
     if (tool !== undefined) return (tools[Number(at)] ?? tool) + path.slice(tool.length)
-    const [whole, item] = /^input(?:\[(\d+)\])?(?!\w)/.exec(path) ?? []
-    if (whole === undefined) return FIELDS.get(path) ?? path
+    const [match, item] = /^input(?:\[(\d+)\])?(?!\w)/.exec(path) ?? []
+    if (match === undefined) return FIELDS.get(path) ?? path
     const turn = item === undefined ? undefined : origins[Number(item)]
     return turn === undefined ? 'contents' : `contents[${turn}]`
   }

@@ -86,8 +86,8 @@ export class ContentWriter implements AnswerWriter {
     const more = extra === undefined ? '' : members(extra)
     if (error !== undefined) {
       const { errorType, message } = error
-      const told = faultOf(ERROR_KINDS[errorType as ErrorType].status, message.toWellFormed(), errorType)
-      const fault = `{"error":${JSON.stringify(told)}${more}}`
+      const body = faultOf(ERROR_KINDS[errorType as ErrorType].status, message.toWellFormed(), errorType)
+      const fault = `{"error":${JSON.stringify(body)}${more}}`
       this.#write(fault)
       if (this.#wishes.listed !== true) this.#bareFault = fault
       return this.#close()
@@ -98,11 +98,11 @@ export class ContentWriter implements AnswerWriter {
     const parts = this.streams ? '[{"text":""}]' : this.#parts.all
     const candidate = { ...finishOf(state, this.#parts), ...logprobsResultOf(state.output), ...this.#grounding.told }
     const usage = usageMetadataOf(state)
-    const told =
+    const chunk =
       `{"candidates":[{"content":{"parts":${parts},"role":"model"},"index":0${members(candidate)}}]` +
       `${usage === undefined ? '' : `,"usageMetadata":${JSON.stringify(usage)}`}${this.#tail}${more}}`
-    if (!this.streams) return void (this.answer = told)
-    this.#write(told)
+    if (!this.streams) return void (this.answer = chunk)
+    this.#write(chunk)
     this.#close()
   }
 

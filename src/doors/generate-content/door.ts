@@ -22,8 +22,8 @@ export const generateContent: TranslatingDoor = {
   ...KEYS,
   read(sent, exactly, url = '') {
     const { body, wishes, pathOf } = generateContentToResponses(sent, url, exactly)
-    const told = { body, fold: (options: AssemblerOptions) => new Assembler(options, new ContentWriter(options, wishes)), pathOf }
-    return wishes.listed === true ? { ...told, streamed: LIST } : told
+    const translated = { body, fold: (options: AssemblerOptions) => new Assembler(options, new ContentWriter(options, wishes)), pathOf }
+    return wishes.listed === true ? { ...translated, streamed: LIST } : translated
   },
   envelope: generateContentEnvelope,
 }

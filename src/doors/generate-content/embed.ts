@@ -2,7 +2,7 @@ import type { InputPart, JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { asNumbers, type Embedded } from '../embeddings/fold.ts'
 import { checkEntries, forVectors, userMessage } from '../embeddings/to-request.ts'
-import { checkBody, given, refuse } from '../shared/check-body.ts'
+import { checkBody, withValues, refuse } from '../shared/check-body.ts'
 import { kindOf, shownBy, type Content } from './history.ts'
 import { inItsNames, VECTORS } from './names.ts'
 import { decoded, inAddress, modelNamed, VECTOR_METHODS } from './path.ts'
@@ -49,7 +49,7 @@ export function readVectors(written: unknown, url: string): VectorsRead {
   if (isBatch) checkModels(requests, model)
   const place = (at: number): string => (isBatch ? `requests[${at}].` : '')
   const { provider, user, session_id, metadata, trace } = shared
-  const fields = given({ model, provider, user, session_id, metadata, trace, ...wishesOf(requests, place) })
+  const fields = withValues({ model, provider, user, session_id, metadata, trace, ...wishesOf(requests, place) })
   const items = requests.map(({ content }, at) => userMessage(partsOf(content, `${place(at)}content`)))
   return { request: forVectors(fields, items), write: isBatch ? asBatch : asOne, pathOf: (path) => pathIn(path, place) }
 }
@@ -99,10 +99,10 @@ const WISHES: ReadonlyMap<string, string> = new Map([
 ])
 
 function pathIn(path: string, place: (at: number) => string): string {
-  const [whole, at] = /^input\[(\d+)\]/.exec(path) ?? []
-  if (whole !== undefined) return `${place(Number(at))}content`
-  const wish = WISHES.get(path)
-  return wish === undefined ? path : `${place(0)}${wish}`
+  const [match, at] = /^input\[(\d+)\]/.exec(path) ?? []
+  if (match !== undefined) return `${place(Number(at))}content`
+  const field = WISHES.get(path)
+  return field === undefined ? path : `${place(0)}${field}`
 }
 
 const inMembers = (embedded: Embedded): string => {

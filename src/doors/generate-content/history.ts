@@ -153,11 +153,11 @@ function outputOf({ response, parts }: FunctionResponse): Pick<FunctionCallOutpu
   const names = Object.keys(response ?? {})
   const only = names.length === 1 ? names[0] : undefined
   const failed = only === 'error'
-  const said = textOf(only === 'output' || failed ? response![only] : (response ?? {}))
+  const resultText = textOf(only === 'output' || failed ? response![only] : (response ?? {}))
   const shown = (parts ?? []).flatMap(shownBy)
-  if (!failed && shown.length === 0) return { output: said }
+  if (!failed && shown.length === 0) return { output: resultText }
   // Not every format can mark results as failed, so the text says it.
-  const texts = [...(failed ? ['Error:'] : []), ...(said === '{}' ? [] : [said])]
+  const texts = [...(failed ? ['Error:'] : []), ...(resultText === '{}' ? [] : [resultText])]
   const output = [...texts.map((text) => ({ type: 'input_text', text }) as const), ...shown] as ToolOutput
   return { output, ...(failed ? { failed } : {}) }
 }

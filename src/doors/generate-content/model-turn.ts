@@ -93,11 +93,11 @@ export class ModelTurn {
     let text = 0
     let calls = 0
     /** Inserts the thoughts whose place is up to this offset of the text. */
-    const put = (end: number, said = (_at: Place): void => {}): void => {
+    const put = (end: number, onInsert = (_at: Place): void => {}): void => {
       for (; next < waiting.length; next++) {
         const { item, at } = waiting[next]!
         if (at[0] > end || at[1] > calls) return
-        said(at)
+        onInsert(at)
         items.push(item)
       }
     }
@@ -115,10 +115,10 @@ export class ModelTurn {
       if (words !== undefined)
         put(text + words.length - 1, (at) => {
           const to = Math.max(from, at[0] - text)
-          if (to > from) items.push(saying(words.slice(from, to)))
+          if (to > from) items.push(textMessage(words.slice(from, to)))
           from = to
         })
-      items.push(from === 0 ? item : saying(words!.slice(from)))
+      items.push(from === 0 ? item : textMessage(words!.slice(from)))
       text += words?.length ?? 0
       if (item.type === 'function_call') calls++
     }
@@ -138,4 +138,4 @@ function textIn(item: InputItem): string | undefined {
   return content.length === 1 && only?.type === 'output_text' ? only.text : undefined
 }
 
-const saying = (text: string): InputItem => ({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] })
+const textMessage = (text: string): InputItem => ({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] })

@@ -106,8 +106,8 @@ export function describeGenerateContent(): readonly DoorDescription[] {
     description: '"sse": server-sent events. Otherwise a JSON array that is sent in pieces.',
     schema: { type: 'string', enum: ['sse', 'json'] },
   }
-  const described = (folder: string, word: string, told: string): readonly DoorDescription[] => {
-    const [whole, stream, one, batch] = [...METHODS, ...VECTOR_METHODS].map((method) => `${folder}{model}${method}`) as [
+  const described = (folder: string, word: string, suffix: string): readonly DoorDescription[] => {
+    const [generate, stream, one, batch] = [...METHODS, ...VECTOR_METHODS].map((method) => `${folder}{model}${method}`) as [
       string,
       string,
       string,
@@ -119,7 +119,7 @@ export function describeGenerateContent(): readonly DoorDescription[] {
         ...embedding,
         path: one,
         id: `embedContent${word}`,
-        summary: `Make a vector${told}`,
+        summary: `Make a vector${suffix}`,
         request: 'EmbedContentRequest',
         answer: 'EmbedContentAnswer',
       },
@@ -127,16 +127,16 @@ export function describeGenerateContent(): readonly DoorDescription[] {
         ...embedding,
         path: batch,
         id: `batchEmbedContents${word}`,
-        summary: `Make several vectors${told}`,
+        summary: `Make several vectors${suffix}`,
         request: 'BatchEmbedContentsRequest',
         answer: 'BatchEmbedContentsAnswer',
       },
-      { ...shared, path: whole, id: `generateContent${word}`, summary: `Create an answer${told}` },
+      { ...shared, path: generate, id: `generateContent${word}`, summary: `Create an answer${suffix}` },
       {
         ...shared,
         path: stream,
         id: `streamGenerateContent${word}`,
-        summary: `Create an answer and stream it${told}`,
+        summary: `Create an answer and stream it${suffix}`,
         headers: [...shared.headers, alt],
         stream: 'Answers with one part each; the last has a finishReason. A stream that breaks ends with an error.',
       },

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/item.ts'
 import { isJsonObject } from '../../lib/json.ts'
-import { checkBody, given, refuse } from '../shared/check-body.ts'
+import { checkBody, withValues, refuse } from '../shared/check-body.ts'
 import { isComplete, toJsonSchema } from './api-schema.ts'
 import { bodyPaths } from './body-paths.ts'
 import { instructionsOf, toItems, type Content } from './history.ts'
@@ -49,8 +49,8 @@ export function translate(written: unknown, { model, stream, listed = false }: A
   return {
     body: {
       model,
-      ...given(Object.fromEntries(SHARED.map((field) => [field, sent[field]]))),
-      ...given({
+      ...withValues(Object.fromEntries(SHARED.map((field) => [field, sent[field]]))),
+      ...withValues({
         instructions: instructionsOf(sent['systemInstruction']),
         metadata: sent['metadata'] ?? sent['labels'],
         safetySettings: sent['safetySettings'],
@@ -84,7 +84,7 @@ function samplingOf(config: JsonObject): JsonObject {
   const stop = config['stopSequences'] as readonly string[] | null | undefined
   const topK = config['topK'] as number | null | undefined
   const wantsLogprobs = config['responseLogprobs'] === true
-  return given({
+  return withValues({
     max_output_tokens: config['maxOutputTokens'],
     temperature: config['temperature'],
     top_p: config['topP'],
@@ -108,7 +108,7 @@ function formatOf({ responseMimeType: type, responseSchema: own, responseJsonSch
 function imagesOf({ responseModalities: wanted, imageConfig: image }: JsonObject): JsonObject {
   const modalities = ((wanted ?? []) as readonly string[]).map((each) => each.toLowerCase()).filter((each) => each !== 'modality_unspecified')
   const { aspectRatio, imageSize } = (image ?? {}) as JsonObject
-  const config = given({ aspect_ratio: aspectRatio, image_size: imageSize })
+  const config = withValues({ aspect_ratio: aspectRatio, image_size: imageSize })
   return {
     ...(modalities.includes('image') ? { modalities: [...new Set(modalities)] } : {}),
     ...(Object.keys(config).length === 0 ? {} : { image_config: config }),
@@ -118,7 +118,7 @@ function imagesOf({ responseModalities: wanted, imageConfig: image }: JsonObject
 function reasoningOf({ includeThoughts: shown, thinkingBudget: budget, thinkingLevel: written }: JsonObject, limit: unknown): JsonObject {
   if (budget === 0) return { reasoning: { enabled: false } }
   const level = typeof written === 'string' && !/unspecified/i.test(written) ? written.toLowerCase() : undefined
-  const reasoning = given({
+  const reasoning = withValues({
     enabled: budget != null || level !== undefined ? true : undefined,
     max_tokens: budget === -1 ? undefined : budget,
     effort: level,
@@ -135,7 +135,7 @@ const TIERS: ReadonlyMap<unknown, string> = new Map([
   ['standard', 'default'],
 ])
 
-const tierOf = (tier: unknown): JsonObject => given({ service_tier: TIERS.get(typeof tier === 'string' ? tier.toLowerCase() : tier) })
+const tierOf = (tier: unknown): JsonObject => withValues({ service_tier: TIERS.get(typeof tier === 'string' ? tier.toLowerCase() : tier) })
 
 // ---- tools ----
 
@@ -174,19 +174,19 @@ const HOSTED: readonly (readonly [name: string, tool: JsonObject])[] = [
   ['codeExecution', { type: 'code_interpreter', container: { type: 'auto' } }],
 ]
 
-function offeredBy(sent: JsonObject, path: string, held: boolean): readonly Offered[] {
+function offeredBy(sent: JsonObject, path: string, strict: boolean): readonly Offered[] {
   if (typeof sent['type'] === 'string') return [{ tool: sent, path }]
   const declared = (sent['functionDeclarations'] ?? []) as readonly JsonObject[]
   return [
-    ...declared.map((declaration, at) => ({ tool: functionOf(declaration, held), path: `${path}.functionDeclarations[${at}]` })),
+    ...declared.map((declaration, at) => ({ tool: functionOf(declaration, strict), path: `${path}.functionDeclarations[${at}]` })),
     ...HOSTED.flatMap(([name, tool]) => (sent[name] == null ? [] : [{ tool, path: `${path}.${name}` }])),
   ]
 }
 
-/** `held`: calls must match the schema, if it can be enforced. */
-function functionOf({ name, description, parameters, parametersJsonSchema: plain }: JsonObject, held: boolean): JsonObject {
-  const schema = (plain as JsonObject | null | undefined) ?? (parameters == null ? undefined : toJsonSchema(parameters as JsonObject, held))
-  return { type: 'function', name, ...given({ description, parameters: schema }), strict: held && isComplete(schema ?? {}) }
+/** `strict`: calls must match the schema, if it can be enforced. */
+function functionOf({ name, description, parameters, parametersJsonSchema: plain }: JsonObject, strict: boolean): JsonObject {
+  const schema = (plain as JsonObject | null | undefined) ?? (parameters == null ? undefined : toJsonSchema(parameters as JsonObject, strict))
+  return { type: 'function', name, ...withValues({ description, parameters: schema }), strict: strict && isComplete(schema ?? {}) }
 }
 
 function choiceOf(mode: string | undefined, names: readonly string[]): unknown {

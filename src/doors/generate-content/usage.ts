@@ -28,7 +28,7 @@ export function vectorUsageOf(embedded: Pick<Embedded, 'usage' | 'cost' | 'isByo
 }
 
 function paidFor({ usage, cost, isByok }: Pick<Embedded, 'cost' | 'isByok'> & { readonly usage: Usage }): JsonObject {
-  const told = presentUsage(usage, cost, isByok) as { readonly [field: string]: JsonObject | undefined }
-  const { cost: paid, cost_details: details, is_byok: byok } = told
+  const presented = presentUsage(usage, cost, isByok) as { readonly [field: string]: JsonObject | undefined }
+  const { cost: paid, cost_details: details, is_byok: byok } = presented
   return { cost: paid ?? null, ...(details === undefined ? {} : { cost_details: namedCosts(details) }), is_byok: byok }
 }

@@ -27,6 +27,6 @@ export function messagesEnvelope({ error, ...beside }: ErrorEnvelope, requestId:
   const { code, message, metadata } = error
   const { error_type: errorType, path } = metadata
   const details = DETAILS.get(path)
-  const told = { type: faultTypeOf(code), message, error_type: errorType, ...(details === undefined ? {} : { details }) }
-  return { type: 'error', error: told, metadata, request_id: requestId, ...beside }
+  const body = { type: faultTypeOf(code), message, error_type: errorType, ...(details === undefined ? {} : { details }) }
+  return { type: 'error', error: body, metadata, request_id: requestId, ...beside }
 }

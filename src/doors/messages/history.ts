@@ -228,10 +228,10 @@ function documentOf(block: Block): readonly InputPart[] {
   const texts = cites || source.type === 'text' ? textsOfSource(source) : undefined
   if (texts !== undefined) {
     const heading = cites && title ? oneLine(title) : title
-    const said = quotedPart([heading, ...texts].filter((text) => text != null && text !== '').join('\n'), mark)
-    if (!cites) return [...before, said]
+    const quoted = quotedPart([heading, ...texts].filter((text) => text != null && text !== '').join('\n'), mark)
+    if (!cites) return [...before, quoted]
     const blocks = Array.isArray(source['content']) ? { blocks: texts.map(({ length }) => length) } : {}
-    return [...before, { ...said, cited: { titled: Boolean(heading), ...blocks } }]
+    return [...before, { ...quoted, cited: { titled: Boolean(heading), ...blocks } }]
   }
   switch (source.type) {
     case 'content': {
@@ -264,8 +264,8 @@ export function systemOf(system: unknown): { readonly instructions?: string; rea
   }
   const content = (system as readonly Block[]).flatMap((block) => {
     const text = block['text'] as string
-    const said = text.replace(ABOUT_THE_CALL, '')
-    return said === '' && text !== '' ? [] : [textPart(said, markOf(block))]
+    const words = text.replace(ABOUT_THE_CALL, '')
+    return words === '' && text !== '' ? [] : [textPart(words, markOf(block))]
   })
   return { items: content.length === 0 ? [] : [{ type: 'message', role: 'system', content }] }
 }

@@ -44,8 +44,8 @@ export class TextBlocks extends BlockItem<MessageItem> {
 
   #end(index: number, part: number): void {
     const { content } = this.inner.snapshot('incomplete') as MessageItem
-    const said = typeof content === 'string' ? undefined : content[part]
-    if (said?.type === 'output_text' && said.annotations?.length) this.blocks.citations(index, said.annotations)
+    const contentPart = typeof content === 'string' ? undefined : content[part]
+    if (contentPart?.type === 'output_text' && contentPart.annotations?.length) this.blocks.citations(index, contentPart.annotations)
     this.blocks.end(index)
   }
 }
@@ -113,7 +113,7 @@ const CALLER = { type: 'direct' }
 /** A call of the caller's tool. */
 export class ToolUseBlock extends BlockItem<FunctionCallItem | CustomToolCallItem> {
   #index = 0
-  #told = 0
+  #sent = 0
 
   override open(): void {
     super.open()
@@ -123,15 +123,15 @@ export class ToolUseBlock extends BlockItem<FunctionCallItem | CustomToolCallIte
 
   protected tell(event: ItemEvent): void {
     if (event.type !== 'arguments-delta') return
-    this.#told += event.delta.length
+    this.#sent += event.delta.length
     this.blocks.json(this.#index, event.delta, event.plain)
   }
 
   protected ended(item: FunctionCallItem | CustomToolCallItem): void {
-    const whole = item.type === 'function_call' ? item.arguments : item.input
-    if (whole.length > this.#told) this.blocks.json(this.#index, whole.slice(this.#told), false)
+    const text = item.type === 'function_call' ? item.arguments : item.input
+    if (text.length > this.#sent) this.blocks.json(this.#index, text.slice(this.#sent), false)
     if (item.status === 'incomplete') this.blocks.broken = true
-    this.blocks.input(this.#index, () => inputOf(whole))
+    this.blocks.input(this.#index, () => inputOf(text))
     this.blocks.end(this.#index)
   }
 }

@@ -16,8 +16,8 @@ export function messagePaths(origins: readonly number[], tools: readonly string[
   return (path) => {
     const [tool, at] = /^tools\[(\d+)\]/.exec(path) ?? []
     if (tool !== undefined) return (tools[Number(at)] ?? tool) + path.slice(tool.length)
-    const [whole, item] = /^input(?:\[(\d+)\])?(?!\w)/.exec(path) ?? []
-    if (whole === undefined) return FIELDS.get(path) ?? path
+    const [match, item] = /^input(?:\[(\d+)\])?(?!\w)/.exec(path) ?? []
+    if (match === undefined) return FIELDS.get(path) ?? path
     const message = item === undefined ? undefined : origins[Number(item)]
     if (message === undefined) return 'messages'
     return message === -1 ? 'system' : `messages[${message}]`

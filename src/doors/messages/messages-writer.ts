@@ -72,11 +72,11 @@ export class MessagesWriter implements AnswerWriter {
     const more = extra === undefined ? {} : extra
     if (error !== undefined) {
       const { errorType, message } = error
-      const told = {
+      const body = {
         error: { type: faultTypeOf(ERROR_KINDS[errorType as ErrorType].status), message: message.toWellFormed(), error_type: errorType },
         ...more,
       }
-      return this.#event('error', inside(told))
+      return this.#event('error', inside(body))
     }
     const reason = this.#reason(state)
     const usage = this.#usage(state)

@@ -19,26 +19,26 @@ export const speaksMessages = (headers: { readonly [name: string]: unknown }): b
 /** A model with additional fields named as in this format. */
 export function asMessagesModel<M extends Model>(model: M): M {
   const { name, created, context_length: window, top_provider: provider } = model
-  const told = {
+  const fields = {
     type: 'model',
     display_name: name,
     created_at: new Date(created * 1_000).toISOString(),
     max_input_tokens: window,
     max_tokens: provider.max_completion_tokens,
   }
-  return { ...model, ...told }
+  return { ...model, ...fields }
 }
 
 /**
- * The list in this format's pages, which begin after or before the id of a model. `whole`: the list for a query. Throws GatewayError `invalid_request` for
+ * The list in this format's pages, which begin after or before the id of a model. `listFor`: the list for a query. Throws GatewayError `invalid_request` for
  * a model that is not in the list.
  */
-export function messagesPage<L extends ModelList>(whole: (search: URLSearchParams) => L, search: URLSearchParams): L {
+export function messagesPage<L extends ModelList>(listFor: (search: URLSearchParams) => L, search: URLSearchParams): L {
   const all = new URLSearchParams(search)
   for (const name of ['limit', 'after_id', 'before_id']) all.delete(name)
-  const list = whole(all)
+  const list = listFor(all)
   // The list itself refuses invalid limits.
-  const limit = search.has('limit') ? whole(new URLSearchParams({ limit: search.get('limit')! })) && Number(search.get('limit')) : Infinity
+  const limit = search.has('limit') ? listFor(new URLSearchParams({ limit: search.get('limit')! })) && Number(search.get('limit')) : Infinity
   const [after, before] = [placeOf(list, search, 'after_id'), placeOf(list, search, 'before_id')]
   const rest = list.data.slice(after === undefined ? 0 : after + 1, before)
   const page = before === undefined ? rest.slice(0, limit) : rest.slice(-limit)

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/item.ts'
 import { type Branch, tagged } from '../responses/schema-combinators.ts'
 import { WEB_SEARCH_PARAMETERS } from '../responses/schema-gateway-tools.ts'
 import { positive, userLocation } from '../responses/schema-shared.ts'
-import { given } from '../shared/check-body.ts'
+import { withValues } from '../shared/check-body.ts'
 
 /** Tools that callers name by a type of the format's vendor, translated so that any model can be offered them. */
 
@@ -101,7 +101,7 @@ export function nativeTool(tool: JsonObject): JsonObject | undefined {
   return withParameters('gateway:web_search', { allowed_domains, excluded_domains: blocked_domains, max_uses, user_location })
 }
 
-function withParameters(type: string, said: JsonObject): JsonObject {
-  const parameters = given(said)
+function withParameters(type: string, fields: JsonObject): JsonObject {
+  const parameters = withValues(fields)
   return { type, ...(Object.keys(parameters).length === 0 ? {} : { parameters }) }
 }

@@ -1,7 +1,7 @@
 import type { InputItem, JsonObject } from '../../core/item.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { markOf } from '../shared/cache-mark.ts'
-import { checkBody, given, refuse } from '../shared/check-body.ts'
+import { checkBody, withValues, refuse } from '../shared/check-body.ts'
 import type { Message } from './block.ts'
 import { systemOf, toItems } from './history.ts'
 import { messagePaths } from './message-paths.ts'
@@ -38,7 +38,7 @@ export function messagesToResponses(body: unknown, exactly?: () => unknown): Mes
   if (instructions !== undefined) translated['instructions'] = instructions
   const messages = sent['messages'] as readonly Message[]
   const conversation = conversationOf(messages, exactly)
-  if (conversation.every((said) => said.length === 0)) throw refuse('invalid_prompt', 'messages', 'say nothing: send at least one with content')
+  if (conversation.every((turn) => turn.length === 0)) throw refuse('invalid_prompt', 'messages', 'say nothing: send at least one with content')
   translated['input'] = [...items, ...conversation.flat()]
   const chosen = (sent['tool_choice'] as JsonObject | null | undefined)?.['name']
   const offered = withOneSearch(toolsAtTheEnd((sent['tools'] ?? []) as readonly JsonObject[], messages, chosen))
@@ -48,7 +48,7 @@ export function messagesToResponses(body: unknown, exactly?: () => unknown): Mes
     body: translated,
     wishes: { thinking: (sent['thinking'] as { readonly display?: unknown } | null | undefined)?.display !== 'omitted' },
     pathOf: messagePaths(
-      [...items.map(() => -1), ...conversation.flatMap((said, index) => said.map(() => index))],
+      [...items.map(() => -1), ...conversation.flatMap((turn, index) => turn.map(() => index))],
       offered.map(({ path }) => path),
     ),
   }
@@ -82,7 +82,7 @@ function refuseTwoLists({ models, fallbacks }: JsonObject): void {
 }
 
 function plainOf({ max_tokens: limit, stop_sequences: stop, temperature, stream }: JsonObject): JsonObject {
-  return given({
+  return withValues({
     // Zero means that the prompt is only to be cached: 1 is the closest.
     max_output_tokens: limit == null ? undefined : Math.max(1, limit as number),
     stop: (stop as readonly string[] | null | undefined)?.length ? stop : undefined,
@@ -124,12 +124,12 @@ function toolOf(tool: JsonObject, searches = false): JsonObject {
     return {
       type: 'function',
       name,
-      ...given({ description }),
+      ...withValues({ description }),
       parameters,
       strict: strict ?? false,
       ...(deferred === true && searches ? { defer_loading: true } : {}),
       ...(eager === true ? { eager_input_streaming: true } : {}),
-      ...given({ input_examples: examples }),
+      ...withValues({ input_examples: examples }),
       ...markOf(tool),
     }
   return nativeTool(tool) ?? tool
@@ -148,7 +148,7 @@ function thinkingOf({ thinking, output_config: config, output_format: older, max
   const format = (newer ?? older) as { readonly schema: unknown } | null | undefined
   // Only one vendor has reasoning between calls, and itself treats it as disabled for models without it.
   const none = type === 'disabled' || type === 'between_tools'
-  const reasoning = none ? { enabled: false } : given({ enabled: type === undefined ? undefined : true, max_tokens: budget, effort })
+  const reasoning = none ? { enabled: false } : withValues({ enabled: type === undefined ? undefined : true, max_tokens: budget, effort })
   return {
     // The token limit of this format covers reasoning and answer together.
     ...(Object.keys(reasoning).length === 0 ? {} : { reasoning: limit == null || none ? reasoning : { ...reasoning, within_output: true } }),
@@ -168,7 +168,7 @@ const TIERS: ReadonlyMap<unknown, string> = new Map([
 ])
 
 function tierOf({ service_tier: tier, speed, inference_geo: place }: JsonObject): JsonObject {
-  return given({ service_tier: TIERS.get(tier), speed: speed === 'fast' ? speed : undefined, inference_geo: place })
+  return withValues({ service_tier: TIERS.get(tier), speed: speed === 'fast' ? speed : undefined, inference_geo: place })
 }
 
 /** Programs put more than a user's name into this field; what is too long for a name is dropped. */

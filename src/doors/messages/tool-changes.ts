@@ -28,12 +28,12 @@ export function toolsAtTheEnd(tools: readonly JsonObject[], messages: readonly M
     places.set(name, offered.length)
     offered.push(tool)
   }
-  const gone = new Set<unknown>()
+  const removed = new Set<unknown>()
   for (const { adds, tool, path } of changes) {
     const definition = tool.type === 'tool_definition' ? (tool['definition'] as JsonObject) : undefined
     const { name } = definition ?? tool
-    if (adds) gone.delete(name)
-    else gone.add(name)
+    if (adds) removed.delete(name)
+    else removed.add(name)
     if (adds) load(name)
     const at = places.get(name)
     if (definition !== undefined) {
@@ -45,7 +45,7 @@ export function toolsAtTheEnd(tools: readonly JsonObject[], messages: readonly M
     else if (adds && at !== undefined) offered[at] = { ...offered[at]!, tool: { ...offered[at]!.tool, defer_loading: false } }
   }
   load(chosen)
-  return offered.filter(({ tool: { name } }) => name === undefined || !gone.has(name))
+  return offered.filter(({ tool: { name } }) => name === undefined || !removed.has(name))
 }
 
 /**

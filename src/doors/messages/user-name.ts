@@ -9,9 +9,9 @@ const MAX_CHARS = 1_024
  * counts users would count each session as another user. Any other value is taken as the name.
  */
 export function userNameIn(userId: string): string {
-  const told = userId.startsWith('{') && userId.length <= MAX_CHARS ? parsed(userId) : undefined
-  if (!isJsonObject(told) || typeof told['session_id'] !== 'string') return userId.replace(SESSION, '')
-  const { account_uuid: account, device_id: device } = told
+  const parts = userId.startsWith('{') && userId.length <= MAX_CHARS ? parsed(userId) : undefined
+  if (!isJsonObject(parts) || typeof parts['session_id'] !== 'string') return userId.replace(SESSION, '')
+  const { account_uuid: account, device_id: device } = parts
   return [account, device].find((name): name is string => typeof name === 'string' && name !== '') ?? userId
 }
 

@@ -91,11 +91,11 @@ const OPAQUE: ReadonlySet<string> = new Set(['filters', 'output_schema', 'parame
 function withoutNulls<T extends object>(value: T): T {
   let copy: { [member: string]: unknown } | undefined
   for (const [key, member] of Object.entries(value) as readonly (readonly [string, unknown])[]) {
-    const kept = member === null ? keptNull(value, key) : OPAQUE.has(key) ? member : cleaned(member)
-    if (kept === member) continue
+    const echoed = member === null ? keptNull(value, key) : OPAQUE.has(key) ? member : cleaned(member)
+    if (echoed === member) continue
     copy ??= Object.fromEntries(Object.entries(value))
-    if (kept === undefined) delete copy[key]
-    else copy[key] = kept
+    if (echoed === undefined) delete copy[key]
+    else copy[key] = echoed
   }
   return (copy as T | undefined) ?? value
 }

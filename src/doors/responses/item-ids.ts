@@ -54,10 +54,10 @@ export class CallIds {
     this.#history = request.input
   }
 
-  of(given: unknown): string {
+  of(upstreamId: unknown): string {
     const known = (this.#known ??= callIdsOf(this.#history))
-    const isFit = typeof given === 'string' && given !== '' && given.length <= MAX_CALL_ID
-    const callId = isFit && !known.has(given) ? given : ((isFit ? countedOn(given, known) : undefined) ?? `call_${this.#newId(24)}`)
+    const isFit = typeof upstreamId === 'string' && upstreamId !== '' && upstreamId.length <= MAX_CALL_ID
+    const callId = isFit && !known.has(upstreamId) ? upstreamId : ((isFit ? countedOn(upstreamId, known) : undefined) ?? `call_${this.#newId(24)}`)
     known.add(callId)
     return callId
   }

@@ -71,16 +71,17 @@ export class OpenCall implements OpenItem {
 
   /** A call that the model of a server tool makes: says whose it is, and at its end what that model has said. */
   #inTheNameOf({ name, subagent_id }: FunctionCallItem, text: string, status: ClosingStatus, patch: ItemPatch | undefined): FunctionCallItem {
-    const said = patch?.['subagent_items'] as FunctionCallItem['subagent_items']
+    const subagentItems = patch?.['subagent_items'] as FunctionCallItem['subagent_items']
     const call = { type: 'function_call', id: this.#id, call_id: this.#callId, name, arguments: text, status, subagent_id } as const
-    return said == null ? call : { ...call, subagent_items: said }
+    return subagentItems == null ? call : { ...call, subagent_items: subagentItems }
   }
 
   /** The part that no delta contained: a producer may know the whole text only at the end. No arguments at all become `{}`. */
   #missing(status: ClosingStatus, patch: ItemPatch | undefined): string {
     const isFunction = this.#start.type === 'function_call'
-    const whole = patch?.[isFunction ? 'arguments' : 'input']
-    if (typeof whole === 'string' && whole.length > this.#text.length && whole.startsWith(this.#text)) return whole.slice(this.#text.length)
+    const complete = patch?.[isFunction ? 'arguments' : 'input']
+    if (typeof complete === 'string' && complete.length > this.#text.length && complete.startsWith(this.#text))
+      return complete.slice(this.#text.length)
     return isFunction && this.#text === '' && statusOf(status, patch) === 'completed' ? '{}' : ''
   }
 

@@ -10,7 +10,7 @@ const DONE = 'code_interpreter_call_code.done'
  * over: the events that are still missing by then are written before the item ends.
  */
 export class OpenCode extends OpenOther {
-  #told = 0
+  #sent = 0
   #isWhole = false
 
   protected override announced(start: OtherItem): OtherItem {
@@ -25,7 +25,7 @@ export class OpenCode extends OpenOther {
     super.apply(event)
     if (event.type !== 'item-event' || event.name !== DELTA) return
     const delta = event.fields?.['delta']
-    if (typeof delta === 'string') this.#told += delta.length
+    if (typeof delta === 'string') this.#sent += delta.length
   }
 
   override close(status: ClosingStatus, patch: ItemPatch | undefined): OtherItem {
@@ -40,7 +40,7 @@ export class OpenCode extends OpenOther {
 
   /** Writes the part that no delta contained. */
   #tellRest(code: unknown): void {
-    const delta = typeof code === 'string' ? code.slice(this.#told) : ''
+    const delta = typeof code === 'string' ? code.slice(this.#sent) : ''
     if (delta !== '') this.#tell(DELTA, { delta })
   }
 

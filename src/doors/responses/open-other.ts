@@ -53,10 +53,10 @@ export class OpenOther implements OpenItem {
 
   snapshot(status: ClosingStatus, patch?: ItemPatch): OtherItem {
     const item: Record<string, unknown> & OtherItem = { ...this.#start, ...wholeValue(patch), ...this.#fixed }
-    const said = item['status']
+    const ownStatus = item['status']
     // Only items that have a status get one; an item still in progress ends with the status of the answer.
-    if (said !== undefined && !FINAL.has(said) && status !== 'in_progress') {
-      const isWhole = status === 'completed' && said !== 'incomplete'
+    if (ownStatus !== undefined && !FINAL.has(ownStatus) && status !== 'in_progress') {
+      const isWhole = status === 'completed' && ownStatus !== 'incomplete'
       item['status'] = isWhole ? status : (CUT_STATUS[item.type] ?? 'incomplete')
     }
     return item

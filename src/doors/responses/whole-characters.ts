@@ -72,10 +72,10 @@ export class WholeCharacters {
   #cut(event: DeltaEvent): readonly DeltaEvent[] {
     const { delta } = event
     if (!endsInHalf(delta)) return delta.isWellFormed() ? [event] : [{ ...event, delta: delta.toWellFormed() }]
-    const whole = delta.slice(0, -1).toWellFormed()
+    const complete = delta.slice(0, -1).toWellFormed()
     const rest = { ...event, delta: delta.slice(-1) }
-    if (whole !== '' && 'logprobs' in rest) delete (rest as { logprobs?: unknown }).logprobs
+    if (complete !== '' && 'logprobs' in rest) delete (rest as { logprobs?: unknown }).logprobs
     this.#halves = (this.#halves ?? new Map<string, DeltaEvent>()).set(event.key, rest)
-    return whole === '' ? [] : [{ ...event, delta: whole }]
+    return complete === '' ? [] : [{ ...event, delta: complete }]
   }
 }

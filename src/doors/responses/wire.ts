@@ -7,8 +7,8 @@ export interface Fault {
 
 /** Both flat, as in the API's reference, and nested, as its vendor sends it: some clients read one form and some the other. */
 function faultMembers({ code, message, errorType }: Fault): string {
-  const said = { code, message, param: null }
-  return JSON.stringify({ ...said, error: { type: errorType, ...said } }).slice(1, -1)
+  const body = { code, message, param: null }
+  return JSON.stringify({ ...body, error: { type: errorType, ...body } }).slice(1, -1)
 }
 
 /**

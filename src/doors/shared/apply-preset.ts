@@ -133,15 +133,15 @@ function joinTools(stored: unknown, own: unknown): unknown {
   // Not a list: validation refuses it later.
   if (!Array.isArray(stored) || !Array.isArray(own)) return own
   const replacing = new Map((own as readonly Tool[]).map((tool) => [identityOf(tool), tool]))
-  const kept = (stored as readonly Tool[]).map((tool) => replacing.get(identityOf(tool)) ?? tool)
-  const taken = new Set(kept.map(identityOf))
-  return [...kept, ...(own as readonly Tool[]).filter((tool) => !taken.has(identityOf(tool)))]
+  const merged = (stored as readonly Tool[]).map((tool) => replacing.get(identityOf(tool)) ?? tool)
+  const taken = new Set(merged.map(identityOf))
+  return [...merged, ...(own as readonly Tool[]).filter((tool) => !taken.has(identityOf(tool)))]
 }
 
 function identityOf(tool: Tool): string {
   const { type, name, server_label: server, parameters } = (tool ?? {}) as JsonObject
-  const given = parameters as JsonObject | null | undefined
-  const inside = name ?? server ?? given?.['name'] ?? given?.['server_label']
+  const settings = parameters as JsonObject | null | undefined
+  const inside = name ?? server ?? settings?.['name'] ?? settings?.['server_label']
   return `${typeof type === 'string' ? canonicalType(type) : ''} ${typeof inside === 'string' ? inside : ''}`
 }
 

@@ -6,7 +6,7 @@ export interface MarkedByCaller {
 }
 
 /** A cache breakpoint, in either of its two spellings; only one of them has a lifetime. */
-export function markOf({ cache_control: cached, prompt_cache_breakpoint: given }: MarkedByCaller): CacheMarked {
-  if (cached == null && given == null) return {}
+export function markOf({ cache_control: cached, prompt_cache_breakpoint: breakpoint }: MarkedByCaller): CacheMarked {
+  if (cached == null && breakpoint == null) return {}
   return { prompt_cache_breakpoint: { mode: 'explicit', ...(cached?.ttl == null ? {} : { ttl: cached.ttl }) } }
 }

@@ -13,18 +13,18 @@ export function refuse(type: 'invalid_request' | 'invalid_prompt' | 'unprocessab
 
 /**
  * Validates a parsed body in place. Throws GatewayError `invalid_request` for what the schema refuses, `invalid_prompt` for an unknown role in the list
- * `said`.
+ * `listField`.
  */
-export function checkBody(schema: Schema, body: unknown, said: string): void {
+export function checkBody(schema: Schema, body: unknown, listField: string): void {
   if (typeof body === 'object' && body !== null && !Array.isArray(body) && Object.keys(body).length > MAX_FIELDS)
     throw new GatewayError('invalid_request', `The body must have at most ${MAX_FIELDS} fields`)
   const fault = findFault(schema, body, describeIssue)
   if (fault === undefined) return
-  const badRole = fault.path[0] === said && fault.path.at(-1) === 'role'
+  const badRole = fault.path[0] === listField && fault.path.at(-1) === 'role'
   throw refuse(badRole ? 'invalid_prompt' : 'invalid_request', formatPath(fault.path), fault.message)
 }
 
 /** The fields that have a value. */
-export function given(fields: JsonObject): JsonObject {
+export function withValues(fields: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null))
 }
