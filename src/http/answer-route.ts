@@ -132,7 +132,7 @@ async function answer(options: AnswerRouteOptions, request: IncomingMessage, res
   for await (const events of options.handler(call)) {
     if (events.length > 0) hold.sent()
     if (assembler.ended) continue // An answer has one end.
-    tell(call, assembler, events)
+    write(call, assembler, events)
     if (atOnce && assembler.complete) rest = end(response, serving, assembler, sse)
     else {
       const written = sse === undefined ? undefined : passOn(assembler, sse)
@@ -146,7 +146,7 @@ async function answer(options: AnswerRouteOptions, request: IncomingMessage, res
 }
 
 /** A failure while telling ends the call. Its producers see only that nobody reads on, so the reason is noted for them first. */
-function tell({ trace }: Call, assembler: Fold, events: readonly ModelEvent[]): void {
+function write({ trace }: Call, assembler: Fold, events: readonly ModelEvent[]): void {
   try {
     assembler.push(events)
   } catch (error) {
@@ -201,9 +201,9 @@ function open(
   const read = door.read(sent, exactly(bytes), request.url)
   serving.pathOf = read.pathOf
   serving.streamed = read.streamed
-  const asked = requestOf(options, request, read, owner, bytes.length)
-  const { preset } = asked
-  const modelRequest = options.withDefaults(asked.modelRequest, owner)
+  const translated = requestOf(options, request, read, owner, bytes.length)
+  const { preset } = translated
+  const modelRequest = options.withDefaults(translated.modelRequest, owner)
   const { id, requestId, gone } = serving
   const origin = originOf(request, door.apiType)
   const cached = cacheAskedFor(request, preset?.config, bytes.length)

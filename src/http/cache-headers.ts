@@ -36,8 +36,8 @@ export function cacheAskedFor(request: IncomingMessage, preset: JsonObject | und
   return { prefix: spelling, wish: { ttlMs: ttl * 1_000, fresh } }
 }
 
-function secondsOf(given: unknown): number | undefined {
-  const seconds = typeof given === 'number' ? Math.trunc(given) : typeof given === 'string' ? Number.parseInt(given, 10) : Number.NaN
+function secondsOf(value: unknown): number | undefined {
+  const seconds = typeof value === 'number' ? Math.trunc(value) : typeof value === 'string' ? Number.parseInt(value, 10) : Number.NaN
   return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 1), MAX_TTL_S)
 }
 

@@ -9,15 +9,15 @@ export function logDropped(server: Server, logger: Pick<Logger, 'warn'>, everyMs
   const most = server.maxConnections
   let dropped = 0
   let timer: NodeJS.Timeout | undefined
-  const tell = (): void => {
+  const report = (): void => {
     timer = undefined
     if (dropped === 0) return
     logger.warn({ dropped, most }, 'new connections are refused: callers already hold half of the files this process may open (ulimit -n)')
     dropped = 0
-    timer = setTimeout(tell, everyMs).unref()
+    timer = setTimeout(report, everyMs).unref()
   }
   server.on('drop', () => {
     dropped++
-    if (timer === undefined) tell()
+    if (timer === undefined) report()
   })
 }

@@ -16,14 +16,14 @@ const WITHOUT_ROUTE: ReadonlySet<string> = new Set(['server', 'authentication', 
 
 /**
  * Any failure before the first byte, as the contract's envelope: `{"error":{"code":<HTTP status>,"message","metadata":{...}}}`. A bug of ours is
- * masked: the caller gets an id to quote, the log gets the cause. `asked` is added beside `error` for every failure. `envelope`: converts it to a
+ * masked: the caller gets an id to quote, the log gets the cause. `requestFields` is added beside `error` for every failure. `envelope`: converts it to a
  * front door's own format. `byWord`: use the string code that a stream would end with.
  */
 export function renderError(
   error: GatewayError,
   requestId: string,
   route?: { readonly [field: string]: unknown },
-  asked?: { readonly [field: string]: unknown },
+  requestFields?: { readonly [field: string]: unknown },
   envelope?: Door['envelope'],
   byWord = false,
 ): RenderedError {
@@ -45,9 +45,9 @@ export function renderError(
   const body = {
     error: { code: error.status, message, metadata },
     ...(WITHOUT_ROUTE.has(error.errorType) ? {} : route),
-    ...asked,
+    ...requestFields,
   }
   // Messages of providers and callers may have been cut in the middle of a surrogate pair.
-  const told = envelope?.(body, requestId, retryAfter) ?? (byWord ? { ...body, error: { ...body.error, code: error.publicCode } } : body)
-  return { status: error.status, headers, body: wellFormedJson(JSON.stringify(told)) }
+  const answer = envelope?.(body, requestId, retryAfter) ?? (byWord ? { ...body, error: { ...body.error, code: error.publicCode } } : body)
+  return { status: error.status, headers, body: wellFormedJson(JSON.stringify(answer)) }
 }

@@ -104,8 +104,8 @@ export class RecentItems {
 
   #expire(): void {
     const { clock, ttlMs } = this.#options
-    const kept = ttlMs + ttlMs / SPANS
-    while (this.#generations.length > 0 && clock.monotonic() - this.#generations[0]!.since > kept) this.#dropOldest()
+    const maxAgeMs = ttlMs + ttlMs / SPANS
+    while (this.#generations.length > 0 && clock.monotonic() - this.#generations[0]!.since > maxAgeMs) this.#dropOldest()
   }
 
   #dropOldest(): void {

@@ -57,12 +57,12 @@ export function createGatewayServer(options: ServerOptions): Server {
     if (url.charCodeAt(0) !== SLASH) request.url = originForm(url)
     const path = request.url ?? '/'
     const query = path.indexOf('?')
-    const bare = query === -1 ? path : path.slice(0, query)
+    const pathname = query === -1 ? path : path.slice(0, query)
     // HEAD requests (load balancers probe with them) are answered like GET, without the body.
-    const handler = find(request.method === 'HEAD' ? 'GET' : (request.method ?? ''), bare)
+    const handler = find(request.method === 'HEAD' ? 'GET' : (request.method ?? ''), pathname)
     if (request.headers.origin !== undefined && isPreflight(request, response)) return
     if (handler !== undefined) handler(request, response)
-    else if (asksForWebsocket(request) && routes.has(`POST ${bare}`)) refuse(request.socket, NO_WEBSOCKET, 'upgrade: HTTP/1.1\r\n')
+    else if (asksForWebsocket(request) && routes.has(`POST ${pathname}`)) refuse(request.socket, NO_WEBSOCKET, 'upgrade: HTTP/1.1\r\n')
     else fallback(request, response)
   }
   const headersTimeout = options.headersTimeoutMs ?? 15_000

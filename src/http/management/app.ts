@@ -190,14 +190,14 @@ function wayTo(path: string): string {
 /** Requests for a format's route at a wrong path, or for a part that is not served, get errors in that format. */
 function envelopeFor({ url, is404, headers }: FastifyRequest): Door['envelope'] {
   const path = `${url.split('?', 1)[0]!}/`
-  const spoken = is404 ? DOORS.find((door) => door.isSpokenBy?.(headers)) : undefined
-  if (spoken !== undefined) return spoken.envelope
+  const byHeaders = is404 ? DOORS.find((door) => door.isSpokenBy?.(headers)) : undefined
+  if (byHeaders !== undefined) return byHeaders.envelope
   const isOf = ({ path: own, methods, ownsRequest }: Pick<Door, 'path' | 'methods' | 'ownsRequest'>): boolean => {
     if (ownsRequest?.(path, headers) === false) return false
     const folder = own.replace(/\/$/, '')
     // Several formats have models; only the version before them tells which one is meant.
-    const told = methods === undefined ? folder.slice(folder.lastIndexOf('/')) : folder.replace(/^\/api/, '')
-    return is404 ? path.includes(`${told}/`) : path.startsWith(`${folder}/`)
+    const part = methods === undefined ? folder.slice(folder.lastIndexOf('/')) : folder.replace(/^\/api/, '')
+    return is404 ? path.includes(`${part}/`) : path.startsWith(`${folder}/`)
   }
   return DOORS.find((door) => door.envelope !== undefined && isOf(door))?.envelope
 }

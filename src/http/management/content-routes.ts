@@ -62,14 +62,14 @@ export function contentRoutes(options: ContentRouteOptions): ManagementRoutes {
 }
 
 /** The contract's `GenerationContentData`. */
-function presentContent(generation: Generation, said: GenerationContent): WireContent {
-  const items = said.output.filter((item) => item.type !== 'reasoning' && (item.type !== 'message' || refuses(item)))
-  const instructions = said.instructions === undefined ? [] : [{ type: 'message', role: 'system', content: said.instructions }]
+function presentContent(generation: Generation, generated: GenerationContent): WireContent {
+  const items = generated.output.filter((item) => item.type !== 'reasoning' && (item.type !== 'message' || refuses(item)))
+  const instructions = generated.instructions === undefined ? [] : [{ type: 'message', role: 'system', content: generated.instructions }]
   return {
-    input: { messages: [...instructions, ...said.input] },
+    input: { messages: [...instructions, ...generated.input] },
     output: {
-      completion: textsOf(said, 'message', 'output_text'),
-      reasoning: textsOf(said, 'reasoning', 'reasoning_text') ?? textsOf(said, 'reasoning', 'summary_text'),
+      completion: textsOf(generated, 'message', 'output_text'),
+      reasoning: textsOf(generated, 'reasoning', 'reasoning_text') ?? textsOf(generated, 'reasoning', 'summary_text'),
       ...(items.length === 0 ? {} : { items }),
     },
     error: errorOf(generation),

@@ -89,8 +89,8 @@ export function generateContentRoutes({ views, estimate, presets, bodyLimitBytes
         if (!named.endsWith(COUNT))
           throw new GatewayError('not_found', `There is no such method here: known are ${[...METHODS, COUNT, ...VECTOR_METHODS].join(', ')}`)
         const { owner } = callerOf(request)
-        const asked = { model: modelNamed(named.slice(0, -COUNT.length)), stream: false }
-        const { body } = applyPreset(translate(promptIn(request.body), asked).body, (slug) => presets.find(owner.workspaceId, slug))
+        const addressed = { model: modelNamed(named.slice(0, -COUNT.length)), stream: false }
+        const { body } = applyPreset(translate(promptIn(request.body), addressed).body, (slug) => presets.find(owner.workspaceId, slug))
         return { totalTokens: estimate(decodeResponsesRequest(body)) }
       })
     }
@@ -99,6 +99,6 @@ export function generateContentRoutes({ views, estimate, presets, bodyLimitBytes
 
 /** The prompt is in the body, or in a complete request within the body. */
 function promptIn(body: unknown): unknown {
-  const { generateContentRequest: whole, generate_content_request: spelled } = isJsonObject(body) ? body : {}
-  return whole ?? spelled ?? body
+  const { generateContentRequest: camelCased, generate_content_request: spelled } = isJsonObject(body) ? body : {}
+  return camelCased ?? spelled ?? body
 }

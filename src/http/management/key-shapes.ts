@@ -128,8 +128,8 @@ export function presentKey(key: ApiKey, spend: SpendFigures, uses: readonly KeyU
   }
 }
 
-/** What a key may know about itself. `held`: the limits of its calls. */
-export function presentCurrentKey(key: ApiKey, spend: SpendFigures, held: CallLimits): z.output<typeof currentKeyAnswer> {
+/** What a key may know about itself. `ownLimits`: the limits of its calls. */
+export function presentCurrentKey(key: ApiKey, spend: SpendFigures, ownLimits: CallLimits): z.output<typeof currentKeyAnswer> {
   const isManagement = key.kind === 'management'
   return {
     data: {
@@ -145,15 +145,15 @@ export function presentCurrentKey(key: ApiKey, spend: SpendFigures, held: CallLi
       is_management_key: isManagement,
       is_provisioning_key: isManagement,
       // Calls with management keys are not counted.
-      rate_limit: rateLimitOf(isManagement ? [] : held),
+      rate_limit: rateLimitOf(isManagement ? [] : ownLimits),
     },
   }
 }
 
 /** The contract has one number for a limit. If another limit refuses calls, its number must be visible, too. */
-function rateLimitOf(held: CallLimits): z.output<typeof currentKeyAnswer>['data']['rate_limit'] {
-  const own = held.find(({ kind }) => kind === 'key')
-  const shared = held.find(({ kind }) => kind === 'workspace')
+function rateLimitOf(ownLimits: CallLimits): z.output<typeof currentKeyAnswer>['data']['rate_limit'] {
+  const own = ownLimits.find(({ kind }) => kind === 'key')
+  const shared = ownLimits.find(({ kind }) => kind === 'workspace')
   const notes = [
     ...(own?.requestsPerMinute === undefined ? [] : ['Requests of this key per minute; a full minute’s worth may come at once.']),
     ...ratesIn({ ...own, requestsPerMinute: undefined }, 'this key'),

@@ -119,7 +119,7 @@ function fieldsOf(schema: z.ZodObject | undefined, place: 'path' | 'query' | 'he
   })
 }
 
-const namesWorkspace = (given: RouteDoc['body'] | RouteDoc['query']): boolean => given instanceof z.ZodObject && 'workspace_id' in given.shape
+const namesWorkspace = (schema: RouteDoc['body'] | RouteDoc['query']): boolean => schema instanceof z.ZodObject && 'workspace_id' in schema.shape
 
 function responsesOf(path: string, doc: RouteDoc, access: Access, names: Names): Json {
   const errors: Record<string, NonNullable<RouteDoc['errors']>[number]> = {}
