@@ -29,10 +29,10 @@ const PAUSE_AFTER_MS = 10
  */
 export function answerCacheLayer({ answers, catalog, partIn }: AnswerCacheOptions): Layer {
   return (next) => (call) => {
-    const { cache: wish } = call
+    const { cache: settings } = call
     // A caller who asks to see what a provider is sent wants a provider to be asked.
-    if (wish === undefined || answers?.enabled() !== true || call.echoes === true) return next(call)
-    return answered(next, call, { wish, answers, catalog, part: partIn?.(call) })
+    if (settings === undefined || answers?.enabled() !== true || call.echoes === true) return next(call)
+    return answered(next, call, { wish: settings, answers, catalog, part: partIn?.(call) })
   }
 }
 
@@ -45,12 +45,12 @@ interface Asked {
 
 async function* answered(next: Handler, call: Call, { wish, answers, catalog, part }: Asked): ReturnType<Handler> {
   const key = keyOf(call, part)
-  const kept = wish.fresh ? undefined : await answers.find(key)
+  const cached = wish.fresh ? undefined : await answers.find(key)
   call.signal.throwIfAborted()
-  const endpoint = kept && servingOf(kept, call, catalog())
-  if (kept !== undefined && endpoint !== undefined) {
-    recordHit(kept, endpoint, call)
-    yield* toldAgain(kept.events, call)
+  const endpoint = cached && servingOf(cached, call, catalog())
+  if (cached !== undefined && endpoint !== undefined) {
+    recordHit(cached, endpoint, call)
+    yield* toldAgain(cached.events, call)
     return
   }
   call.trace.cached = { status: 'miss', ttlMs: wish.ttlMs }
@@ -67,9 +67,9 @@ async function* answered(next: Handler, call: Call, { wish, answers, catalog, pa
  * records and sessions are named by, does not. Each front door translates in its own way, so they never share answers.
  */
 function keyOf({ owner, origin, request }: Call, part: unknown): string {
-  const { stream: _, stream_options: _options, session_id: _session, trace: _trace, metadata: _metadata, ...asked } = request
+  const { stream: _, stream_options: _options, session_id: _session, trace: _trace, metadata: _metadata, ...content } = request
   return createHash('sha256')
-    .update(`1\n${owner.workspaceId}\n${owner.keyHash}\n${origin.apiType}\n${JSON.stringify([asked, part])}`)
+    .update(`1\n${owner.workspaceId}\n${owner.keyHash}\n${origin.apiType}\n${JSON.stringify([content, part])}`)
     .digest('base64url')
 }
 

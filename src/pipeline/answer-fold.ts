@@ -114,6 +114,6 @@ function toItem({ start, parts, summary, text, patch }: Draft): InputItem {
 }
 
 /** The whole text may hold more than its deltas. */
-export function wholeText(deltas: string, whole: unknown): string {
-  return typeof whole === 'string' && whole.length > deltas.length ? whole : deltas
+export function wholeText(deltas: string, complete: unknown): string {
+  return typeof complete === 'string' && complete.length > deltas.length ? complete : deltas
 }

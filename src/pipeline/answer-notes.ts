@@ -13,19 +13,19 @@ type Delta = Extract<ModelEvent, { readonly delta: string }>
 export class AnswerNotes {
   readonly #events: ModelEvent[] = []
   #chars = 0
-  #whole = false
+  #isComplete = false
 
   take(events: readonly ModelEvent[]): void {
     for (const event of events) {
       if (this.#chars > MAX_CHARS) return
       this.#add(event)
-      if (event.type === 'response-end') this.#whole = true
+      if (event.type === 'response-end') this.#isComplete = true
     }
   }
 
   /** The complete answer; undefined if it is too long or not over yet. */
   get whole(): readonly ModelEvent[] | undefined {
-    return this.#whole && this.#chars <= MAX_CHARS ? this.#events : undefined
+    return this.#isComplete && this.#chars <= MAX_CHARS ? this.#events : undefined
   }
 
   #add(event: ModelEvent): void {

@@ -141,15 +141,15 @@ export class AttemptTimer {
       this.#timer = this.#start(Infinity, now)
       return
     }
-    const late = now - dueAt
-    if (!this.#isLast && late < -LATE_MS) {
+    const lateMs = now - dueAt
+    if (!this.#isLast && lateMs < -LATE_MS) {
       // Reading was paused for a while: the silence began when it resumed.
-      this.#timer = this.#start(-late, now)
+      this.#timer = this.#start(-lateMs, now)
       return
     }
-    if (late >= LATE_MS && !this.#isLate) {
+    if (lateMs >= LATE_MS && !this.#isLate) {
       this.#isLate = true
-      this.#timer = setTimeout(this.#expire, Math.min(late, LOOK_MS))
+      this.#timer = setTimeout(this.#expire, Math.min(lateMs, LOOK_MS))
       return
     }
     this.expired ??= this.#isLast ? 'total' : this.#phase

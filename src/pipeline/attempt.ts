@@ -194,8 +194,8 @@ async function open(deps: AttemptDependencies, input: AttemptInput, encoded: Enc
 /** The span of this attempt as destinations will be told it; for one part of a batched attempt, the span of the call. */
 function spanOf({ call, record }: AttemptInput): TraceParent {
   const number = call.trace.attempts.indexOf(record) + 1
-  const { trace_id: given } = call.request.trace ?? {}
-  return { traceId: otlpTraceId(callTraceId(given, call.id)), spanId: otlpSpanId(number === 0 ? call.id : attemptSpanId(call.id, number)) }
+  const { trace_id: traceId } = call.request.trace ?? {}
+  return { traceId: otlpTraceId(callTraceId(traceId, call.id)), spanId: otlpSpanId(number === 0 ? call.id : attemptSpanId(call.id, number)) }
 }
 
 /** A credential with several lines is a key file in the place of a key. That is the credential's fault and not the provider's, who would have got it. */

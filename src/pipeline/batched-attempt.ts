@@ -157,14 +157,14 @@ class Batches {
   }
 
   async #try(request: ModelRequest): Promise<Part | Failed> {
-    const { endpoint, limits, record: whole } = this.#input
+    const { endpoint, limits, record: attempt } = this.#input
     const record: AttemptRecord = {
       endpoint,
       status: 0,
       startedAt: this.#call.clock.now(),
-      ...(whole.isByok === undefined ? {} : { isByok: whole.isByok }),
+      ...(attempt.isByok === undefined ? {} : { isByok: attempt.isByok }),
     }
-    whole.requests = (whole.requests ?? 0) + 1
+    attempt.requests = (attempt.requests ?? 0) + 1
     const total = Math.max(1, this.#endsAt - this.#deps.clock.monotonic())
     let upstreamId: string | undefined
     let part: Part | undefined
@@ -184,22 +184,22 @@ class Batches {
 
   /** The first failure decides what becomes of the attempt; batches that it ends report nothing. */
   #failed({ error, record }: Failed): GatewayError {
-    const { record: whole, call } = this.#input
+    const { record: attempt, call } = this.#input
     if (this.#failure !== undefined) return error
     this.#failure = { error }
     this.#note(record)
-    if (record.error !== undefined) whole.error = record.error
-    if (record.abandoned === true && call.signal.aborted) whole.abandoned = true
+    if (record.error !== undefined) attempt.error = record.error
+    if (record.abandoned === true && call.signal.aborted) attempt.abandoned = true
     return error
   }
 
   #note({ status, firstTokenMs, dropped, echo }: AttemptRecord): void {
-    const { record: whole } = this.#input
-    whole.status = status
+    const { record: attempt } = this.#input
+    attempt.status = status
     // Limits are for one request, and must allow the slowest.
-    if (firstTokenMs !== undefined) whole.firstTokenMs = Math.max(firstTokenMs, whole.firstTokenMs ?? 0)
-    if (dropped !== undefined) whole.dropped ??= dropped
-    if (echo !== undefined) whole.echo ??= echo
+    if (firstTokenMs !== undefined) attempt.firstTokenMs = Math.max(firstTokenMs, attempt.firstTokenMs ?? 0)
+    if (dropped !== undefined) attempt.dropped ??= dropped
+    if (echo !== undefined) attempt.echo ??= echo
   }
 }
 

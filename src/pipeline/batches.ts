@@ -20,16 +20,16 @@ export function batchesOf(request: ModelRequest, { connection, upstreamModel }: 
 function divide(input: readonly InputItem[], { inputs, tokens: most }: BatchLimits): readonly (readonly InputItem[])[] {
   const batches: InputItem[][] = []
   let last: InputItem[] = []
-  let held = 0
+  let batchTokens = 0
   for (const item of input) {
     const tokens = most === undefined ? 0 : estimateItem(item).inputTokens * MARGIN
-    if (last.length > 0 && (last.length >= inputs || held + tokens > (most ?? Infinity))) {
+    if (last.length > 0 && (last.length >= inputs || batchTokens + tokens > (most ?? Infinity))) {
       batches.push(last)
       last = []
-      held = 0
+      batchTokens = 0
     }
     last.push(item)
-    held += tokens
+    batchTokens += tokens
   }
   return [...batches, last]
 }

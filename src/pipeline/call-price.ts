@@ -68,8 +68,8 @@ export function costOfTokens(options: CallPriceOptions, call: Call, endpoint: En
   const audioInputTokens = estimate.audioTokens === undefined ? undefined : Math.ceil(estimate.audioTokens * PROMPT_MARGIN)
   const parts = { inputTokens, audioInputTokens, outputTokens: produced, imageOutputTokens: wantsPictures(call) ? produced : undefined, priceFactor }
   const read = options.costOf(createUsage(parts), endpoint.pricing).total
-  const kept = keptTokens(call, endpoint, inputTokens)
-  return kept === undefined ? read : Math.max(read, options.costOf(createUsage({ ...parts, ...kept }), endpoint.pricing).total)
+  const cacheWrites = keptTokens(call, endpoint, inputTokens)
+  return cacheWrites === undefined ? read : Math.max(read, options.costOf(createUsage({ ...parts, ...cacheWrites }), endpoint.pricing).total)
 }
 
 /** Prompt tokens that may be written to a cache, at a price of its own: all of them. Undefined: none. */

@@ -129,14 +129,14 @@ function replay(input: readonly InputItem[], name: string): readonly InputItem[]
   let calls = 0
   let outputs = 0
   return input.map((item) => {
-    const { call_id: given, arguments: args } = item as OtherItem
-    const idOf = (number: number): string => (typeof given === 'string' && given !== '' ? given : `call_search_${number}`)
+    const { call_id: callId, arguments: args } = item as OtherItem
+    const idOf = (number: number): string => (typeof callId === 'string' && callId !== '' ? callId : `call_search_${number}`)
     if (isClientSearchCall(item)) {
       const text = typeof args === 'string' ? args : JSON.stringify(args ?? {})
-      return { type: 'function_call', call_id: idOf(given ? calls : ++calls), name, arguments: text }
+      return { type: 'function_call', call_id: idOf(callId ? calls : ++calls), name, arguments: text }
     }
     if (!isClientSearchOutput(item)) return item
-    return { type: 'function_call_output', call_id: idOf(given ? outputs : ++outputs), output: describe(toolsWithin(item)) }
+    return { type: 'function_call_output', call_id: idOf(callId ? outputs : ++outputs), output: describe(toolsWithin(item)) }
   })
 }
 

@@ -146,10 +146,10 @@ async function prepare(
   const bound = admitting === undefined ? undefined : await admitting
   const taking = options.takeShare?.(call, attempt, { estimate: route.plan.estimate, health: options.health })
   if (taking !== undefined) outcome.share = await taking
-  const asked = requestOf(route, bound?.maxOutputTokens)
-  const held = call.trace.unheld?.has(endpoint.id) === true ? options.withLooseSchemas(asked) : asked
+  const base = requestOf(route, bound?.maxOutputTokens)
+  const loosened = call.trace.unheld?.has(endpoint.id) === true ? options.withLooseSchemas(base) : base
   const refused = call.trace.refused?.get(endpoint.id)
-  const request = refused === undefined ? held : options.withoutParameters(held, refused)
+  const request = refused === undefined ? loosened : options.withoutParameters(loosened, refused)
   const tooLong = call.trace.tooLong?.has(endpoint.id) === true
   const { adaptation } = route
   const suited = adaptation !== undefined && (attempt.adapt || tooLong) ? await adaptation.adapt(call, request, endpoint, tooLong) : request
@@ -162,8 +162,8 @@ async function prepare(
   if (credential !== undefined) record.credentialId = credential.id
   options.health.started(endpoint.id)
   outcome.sent = true
-  const whole = call.trace.whole?.has(endpoint.id) === true
-  return { call, request: suited, endpoint, credential, limits, record, whole, maxOutputTokens: bound?.maxOutputTokens }
+  const unstreamed = call.trace.whole?.has(endpoint.id) === true
+  return { call, request: suited, endpoint, credential, limits, record, whole: unstreamed, maxOutputTokens: bound?.maxOutputTokens }
 }
 
 /** What the next endpoint is asked: the call's request, or the rest of a broken answer, within what may be spent. */
@@ -177,8 +177,8 @@ function limitsOf(options: FallbackOptions, call: Call, route: Route, index: num
   const { endpoint } = attempts[index]!
   const failed = failedIndexes(route.tries)
   const other = hasAlternative(attempts, index, failed)
-  const whole = call.trace.whole?.has(endpoint.id) === true
-  const own = attemptLimits({ endpoint, request: route.request, whole, hasAlternative: other, health: options.health.view() })
+  const unstreamed = call.trace.whole?.has(endpoint.id) === true
+  const own = attemptLimits({ endpoint, request: route.request, whole: unstreamed, hasAlternative: other, health: options.health.view() })
   if (route.beginBy === undefined) {
     route.beginBy = beginDeadline({ request: route.request, endpoint, firstLimits: own, startedAt: call.clock.monotonic() })
     return own

@@ -57,11 +57,11 @@ export function withCallersPath(error: unknown, { tools = [], input }: ModelRequ
   const [moved, index] = /^tools\[(\d+)\]/.exec(path ?? '') ?? []
   const place = index === undefined ? undefined : placesOf(input, registry)[Number(index) - tools.length]
   if (moved === undefined || place === undefined || !isGatewayError(error)) return error
-  const told = `${place}${path!.slice(moved.length)}`
+  const callersPath = `${place}${path!.slice(moved.length)}`
   return new GatewayError(
     error.errorType,
-    error.message.replace(path!, () => told),
-    { ...error.details, path: told },
+    error.message.replace(path!, () => callersPath),
+    { ...error.details, path: callersPath },
   )
 }
 

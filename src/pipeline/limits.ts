@@ -167,9 +167,9 @@ export function createLimits(options: LimitsOptions): Limits {
     },
     finished(generation, call) {
       const ticket = tickets.get(call.trace)
-      const late = latePayments(options, call, generation.cost, ticket?.limits ?? [])
-      if (ticket !== undefined) settle(call, ticket, generation.cost, generation.usage.totalTokens + ticket.askedTokens, late)
-      else if (late.length > 0) void counter.settle({ id: call.id, now: call.clock.now(), payments: late })
+      const payments = latePayments(options, call, generation.cost, ticket?.limits ?? [])
+      if (ticket !== undefined) settle(call, ticket, generation.cost, generation.usage.totalTokens + ticket.askedTokens, payments)
+      else if (payments.length > 0) void counter.settle({ id: call.id, now: call.clock.now(), payments })
     },
   }
 }
@@ -184,9 +184,9 @@ function chargeOf(limits: SubjectLimits, tokens: number): Charge {
 
 /** What the call has spent so far, its tools included, plus what is under way may cost. */
 function heldBy(ticket: Ticket, call: Call, except?: CallTrace): number {
-  let held = ticket.spentUsd + toolPrices(call.trace)
-  for (const [trace, running] of ticket.running) if (trace !== except) held += running
-  return held
+  let total = ticket.spentUsd + toolPrices(call.trace)
+  for (const [trace, running] of ticket.running) if (trace !== except) total += running
+  return total
 }
 
 interface Need {

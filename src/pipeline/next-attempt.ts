@@ -33,10 +33,10 @@ function resumption({ plan: { attempts }, continuation, request }: Route): {
 function stripReasoning(options: NextAttemptOptions, call: Call, route: Route, error: GatewayError): boolean {
   if (error.details.metadata?.['strip_reasoning'] !== true || route.strippedReasoning) return false
   route.strippedReasoning = true
-  const kept = options.withoutReasoning(route.request)
-  const readable = new Set(kept.input)
+  const stripped = options.withoutReasoning(route.request)
+  const readable = new Set(stripped.input)
   call.trace.unreadable = new Set([...(call.trace.unreadable ?? []), ...route.request.input.filter((item) => !readable.has(item))])
-  route.request = kept
+  route.request = stripped
   call.trace.params['reasoning_dropped'] = 'the provider could not read the encrypted reasoning of an earlier turn'
   return true
 }

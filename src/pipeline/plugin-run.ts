@@ -134,11 +134,11 @@ export class PluginRun {
     const { pipeline } = this.#call.trace
     const before = this.#stages.get(key)
     const spent = (before?.cost_usd ?? 0) + (stage.cost_usd ?? 0)
-    const told = spent === 0 ? stage : { ...stage, cost_usd: roundUsd(spent) }
+    const priced = spent === 0 ? stage : { ...stage, cost_usd: roundUsd(spent) }
     const place = before === undefined ? -1 : pipeline.indexOf(before)
-    if (place === -1) pipeline.push(told)
-    else pipeline[place] = told
-    this.#stages.set(key, told)
+    if (place === -1) pipeline.push(priced)
+    else pipeline[place] = priced
+    this.#stages.set(key, priced)
   }
 
   /** Whether this event ends the answer without usage, to which the plugins' share must be added. */

@@ -66,15 +66,15 @@ const NONE: readonly ActivePlugin[] = []
 export function selectPlugins(request: ModelRequest, registry: PluginRegistry): readonly ActivePlugin[] | undefined {
   const implied = impliedBy(request, registry)
   if (request.plugins === undefined && implied === undefined && !registry.always) return undefined
-  const asked = new Map<string, number>()
+  const indexes = new Map<string, number>()
   for (const [index, { id }] of (request.plugins ?? []).entries()) {
     if (!registry.byId.has(id))
       throw refuse(`plugins[${index}].id`, `is "${id}", which this gateway does not have; it has ${[...registry.byId.keys()].join(', ')}`)
-    asked.set(id, index)
+    indexes.set(id, index)
   }
   const active: ActivePlugin[] = []
   for (const plugin of registry.plugins) {
-    const index = asked.get(plugin.id)
+    const index = indexes.get(plugin.id)
     const own = index === undefined ? undefined : (withoutNulls(request.plugins![index]) as PluginEntry)
     const entry = merge(own, registry.defaults.get(plugin.id), implied?.includes(plugin) === true)
     if (entry === undefined) continue
@@ -117,8 +117,8 @@ const OWN_FIELDS = ['id', 'enabled', 'prevent_overrides']
 
 /** Requests may carry fields for other gateways; what the operator writes is meant for this one. */
 function refuseUnknown({ settings }: Plugin, entry: JsonObject, path: string): void {
-  const given = Object.fromEntries(Object.entries(entry).filter(([field]) => !OWN_FIELDS.includes(field)))
-  const unknown = unknownKey(settings, given)
+  const fields = Object.fromEntries(Object.entries(entry).filter(([field]) => !OWN_FIELDS.includes(field)))
+  const unknown = unknownKey(settings, fields)
   if (unknown === undefined) return
   const known = unknown.path.length === 1 ? [...OWN_FIELDS, ...unknown.known] : unknown.known
   throw refuse([path, ...unknown.path].join('.'), `unknown setting; ${insteadOf(unknown.path.at(-1)!, known)}`)
@@ -134,8 +134,8 @@ function checkDefault(plugin: Plugin, settings: unknown, path: string): void {
 }
 
 function readSettings(plugin: Plugin, entry: JsonObject, path: string): unknown {
-  const { id: _, enabled: __, prevent_overrides: ___, ...given } = entry
-  const read = plugin.settings.safeParse(given)
+  const { id: _, enabled: __, prevent_overrides: ___, ...fields } = entry
+  const read = plugin.settings.safeParse(fields)
   if (read.success) return read.data
   const issue = read.error.issues[0]
   throw refuse(memberPath(path, issue?.path ?? []), issue?.message ?? 'is not valid')

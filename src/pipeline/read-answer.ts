@@ -66,7 +66,7 @@ class FrameReader implements EventReader {
   #begun = 0
   #isFramed = false
   /** Kept in memory and not counted yet. */
-  #kept = 0
+  #uncounted = 0
   #ended = false
   #failure: { readonly error: unknown } | undefined
 
@@ -78,7 +78,7 @@ class FrameReader implements EventReader {
     this.#left = maxStreamBytes
     this.#parser = FRAMERS[framing]((data, event) => {
       this.#isFramed = true
-      if (data.length > LONG_FRAME) this.#kept += Math.max(0, data.length - this.#begun)
+      if (data.length > LONG_FRAME) this.#uncounted += Math.max(0, data.length - this.#begun)
       this.#begun = 0
       if (!decoder.finished) decoder.push(data, event, this.#events)
     })
@@ -125,7 +125,7 @@ class FrameReader implements EventReader {
     this.#parser.push(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
     if (this.#isFramed) return
     this.#begun += before - this.#left
-    this.#kept += before - this.#left
+    this.#uncounted += before - this.#left
   }
 
   /** Undefined if there is memory for what was read; otherwise resolves when there is. */
@@ -133,10 +133,10 @@ class FrameReader implements EventReader {
     const { hold } = this.#source
     if (hold === undefined) return undefined
     if (this.#maxBytes - this.#left > UNCOUNTED_BYTES)
-      for (const event of this.#events) if ('delta' in event && event.delta.length <= LONG_FRAME) this.#kept += event.delta.length
-    const kept = this.#kept
-    this.#kept = 0
-    return kept === 0 ? undefined : hold.add(kept)
+      for (const event of this.#events) if ('delta' in event && event.delta.length <= LONG_FRAME) this.#uncounted += event.delta.length
+    const chars = this.#uncounted
+    this.#uncounted = 0
+    return chars === 0 ? undefined : hold.add(chars)
   }
 
   #takeFirst(): readonly Buffer[] | undefined {

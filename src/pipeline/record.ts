@@ -248,7 +248,7 @@ function setServed(draft: Draft, { request, trace: { served } }: Call, { service
 
 function attemptOf(attempt: AttemptRecord): GenerationAttempt {
   const { endpoint, firstTokenMs, durationMs, error, upstreamId, isByok, costUsd } = attempt
-  const told: { -readonly [K in keyof GenerationAttempt]: GenerationAttempt[K] } = {
+  const recorded: { -readonly [K in keyof GenerationAttempt]: GenerationAttempt[K] } = {
     provider: endpoint.provider,
     providerName: endpoint.providerName,
     model: servedModel(endpoint),
@@ -257,15 +257,15 @@ function attemptOf(attempt: AttemptRecord): GenerationAttempt {
     status: attempt.status,
     startedAt: attempt.startedAt,
   }
-  if (firstTokenMs !== undefined) told.firstTokenMs = micros(firstTokenMs)
-  if (durationMs !== undefined) told.durationMs = micros(durationMs)
+  if (firstTokenMs !== undefined) recorded.firstTokenMs = micros(firstTokenMs)
+  if (durationMs !== undefined) recorded.durationMs = micros(durationMs)
   if (error !== undefined) {
     // An abandoned attempt is nobody's failure.
-    told.errorType = attempt.abandoned === true ? 'cancelled' : error.type
-    told.errorMessage = error.message
+    recorded.errorType = attempt.abandoned === true ? 'cancelled' : error.type
+    recorded.errorMessage = error.message
   }
-  if (upstreamId !== undefined) told.upstreamId = upstreamId
-  if (isByok !== undefined) told.isByok = isByok
-  if (costUsd !== undefined) told.costUsd = costUsd
-  return told
+  if (upstreamId !== undefined) recorded.upstreamId = upstreamId
+  if (isByok !== undefined) recorded.isByok = isByok
+  if (costUsd !== undefined) recorded.costUsd = costUsd
+  return recorded
 }

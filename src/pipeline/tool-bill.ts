@@ -20,7 +20,7 @@ export type Admission = (usd: number) => Promise<void> | undefined
  * run too long, or are left behind by a caller who has gone.
  */
 export class ToolBill {
-  readonly #asked: (() => Spent)[] = []
+  readonly #modelCalls: (() => Spent)[] = []
   readonly #trace: CallTrace
   readonly #admit: Admission | undefined
   #price = 0
@@ -35,7 +35,7 @@ export class ToolBill {
 
   /** The tool asks a model. */
   ask(soFar: () => Spent): void {
-    this.#asked.push(soFar)
+    this.#modelCalls.push(soFar)
   }
 
   /** Holds this much of the caller's remaining money until the real price is known. Throws GatewayError if less is left. */
@@ -68,10 +68,10 @@ export class ToolBill {
   }
 
   get spent(): Spent {
-    const asked = this.#asked.map((soFar) => soFar())
+    const modelCalls = this.#modelCalls.map((soFar) => soFar())
     return {
-      cost: asked.reduce((sum, { cost }) => addCost(sum, cost), { ...NO_COST, total: this.#price }),
-      tokens: asked.reduce((sum, { tokens }) => sum + tokens, 0),
+      cost: modelCalls.reduce((sum, { cost }) => addCost(sum, cost), { ...NO_COST, total: this.#price }),
+      tokens: modelCalls.reduce((sum, { tokens }) => sum + tokens, 0),
     }
   }
 }

@@ -94,12 +94,12 @@ export function allowFound(choice: ToolChoice | undefined, found: readonly Funct
 }
 
 /** The choice for turns after the first. A forced server tool has been called by then; forcing it again would never end. */
-export function relaxChoice(choice: ToolChoice | undefined, offer: Offer, asked: ToolChoice | undefined): ToolChoice | undefined {
+export function relaxChoice(choice: ToolChoice | undefined, offer: Offer, original: ToolChoice | undefined): ToolChoice | undefined {
   if (choice === 'required') return 'auto'
   if (typeof choice !== 'object') return choice
   if (choice.type === 'function') return offer.byFunction.has(String((choice as { readonly name?: unknown }).name)) ? 'auto' : choice
   if (choice.type !== 'allowed_tools') return choice
   // A forced server became a list of its functions here; the caller never asked for a restriction to them.
-  if (typeof asked === 'object' && asked.type !== 'allowed_tools') return 'auto'
+  if (typeof original === 'object' && original.type !== 'allowed_tools') return 'auto'
   return (choice as { readonly mode?: unknown }).mode === 'required' ? { ...choice, mode: 'auto' } : choice
 }

@@ -35,8 +35,8 @@ export class SourceBook {
   cite(text: string): UrlCitation[] {
     const citations: UrlCitation[] = []
     for (const match of text.matchAll(LINK)) {
-      const [whole, linked] = match
-      const source = this.#byUrl.get(normalise(linked ?? whole))
+      const [matched, linked] = match
+      const source = this.#byUrl.get(normalise(linked ?? matched))
       if (source === undefined) continue
       citations.push({
         type: 'url_citation',
@@ -44,7 +44,7 @@ export class SourceBook {
         title: source.title,
         start_index: match.index,
         // Punctuation that ends a sentence is not part of the address before it.
-        end_index: match.index + (linked === undefined ? withoutEnding(whole, SENTENCE_ENDS) : whole).length,
+        end_index: match.index + (linked === undefined ? withoutEnding(matched, SENTENCE_ENDS) : matched).length,
         ...(source.content === undefined ? {} : { content: source.content }),
       })
       if (citations.length === MAX_CITATIONS) break

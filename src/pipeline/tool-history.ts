@@ -62,9 +62,9 @@ function replayPatch(item: JsonObject, { functionName }: OfferedTool): InputItem
 function replayItem(item: JsonObject, { tool, functionName }: Named, index: number): InputItem[] {
   const own = tool.replay?.(item)
   const callId = text(item['call_id']) ?? text(item['id']) ?? `call_history_${index}`
-  const given = own?.arguments ?? text(item['arguments']) ?? '{}'
+  const args = own?.arguments ?? text(item['arguments']) ?? '{}'
   return [
-    { type: 'function_call', call_id: callId, name: functionName, arguments: given },
+    { type: 'function_call', call_id: callId, name: functionName, arguments: args },
     { type: 'function_call_output', call_id: callId, output: outputOf(item, own?.output) },
   ]
 }
@@ -73,8 +73,8 @@ function outputOf(item: JsonObject, own: string | undefined): string {
   const failed = FAILED.has(text(item['status']) ?? '')
   // Tools report a failure in their error field; an item type without such a field cannot have one.
   if (own !== undefined) return failed && item['error'] == null ? JSON.stringify({ status: 'error' }) : own
-  const said = Object.entries(item).filter(([field, value]) => !NOT_READ.has(field) && value != null)
-  return JSON.stringify({ ...(failed ? { status: 'error' } : {}), ...Object.fromEntries(said) })
+  const fields = Object.entries(item).filter(([field, value]) => !NOT_READ.has(field) && value != null)
+  return JSON.stringify({ ...(failed ? { status: 'error' } : {}), ...Object.fromEntries(fields) })
 }
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)

@@ -76,11 +76,11 @@ export function toolLoopLayer(options: ToolLoopOptions): Layer {
 }
 
 /** If tools were moved here from the input, errors about them are told with their place there. */
-async function* inPlace(answer: ReturnType<Handler>, asked: ModelRequest, registry: ToolRegistry): ReturnType<Handler> {
+async function* inPlace(answer: ReturnType<Handler>, request: ModelRequest, registry: ToolRegistry): ReturnType<Handler> {
   try {
     yield* answer
   } catch (error) {
-    throw withCallersPath(error, asked, registry)
+    throw withCallersPath(error, request, registry)
   }
 }
 
@@ -112,7 +112,7 @@ class ToolLoop {
     const replayed = replayConversation(call.request.input, offer, this.#room.registry)
     // What was opened is told with the model's first content: until then a failure is an HTTP error.
     let { input } = replayed
-    let told = opened.events
+    let unsent = opened.events
     let { tools, choice } = offer
     // An endpoint that cannot be told, or does not obey, calls all the same; calls that the caller forbids are not run.
     const forbidden = choice === 'none'
@@ -121,10 +121,10 @@ class ToolLoop {
     let request: ModelRequest = call.request
     try {
       if (replayed.due.length > 0) {
-        const filled = yield* this.#runDue(replayed.due, told, input, offer, budget)
+        const filled = yield* this.#runDue(replayed.due, unsent, input, offer, budget)
         if (filled === undefined) return
         input = filled
-        told = []
+        unsent = []
         final = this.#mustStop(undefined) || forbidden
       }
       for (;;) {
@@ -133,8 +133,8 @@ class ToolLoop {
         for await (const events of untilWordless(this.#turn(request), step, ledger)) {
           const shown = step.take(events)
           if (shown.length === 0) continue
-          yield told.length > 0 ? [...told, ...shown] : shown
-          told = []
+          yield unsent.length > 0 ? [...unsent, ...shown] : shown
+          unsent = []
         }
         ledger.account(step, request)
         if (step.paused && this.#goesOn(step)) {
@@ -160,7 +160,7 @@ class ToolLoop {
         step = undefined
       }
       this.#complete = true
-      yield [...told, ledger.end(step, final)]
+      yield [...unsent, ledger.end(step, final)]
     } finally {
       if (!this.#complete) ledger.broken(step, request)
       ledger.trace(this.#stopped)
@@ -170,12 +170,12 @@ class ToolLoop {
   /** Runs what must be done before the first turn. Returns the conversation with it; undefined if that waits for the caller, which ends the answer. */
   async *#runDue(
     due: readonly PendingCall[],
-    told: readonly ModelEvent[],
+    unsent: readonly ModelEvent[],
     input: readonly InputItem[],
     offer: Offer,
     budget: number,
   ): AsyncGenerator<readonly ModelEvent[], readonly InputItem[] | undefined> {
-    if (told.length > 0) yield told
+    if (unsent.length > 0) yield unsent
     const finished = yield* this.#runCalls(due, input, offer, budget)
     if (!finished.some(isLeftToCaller)) return fillIn(input, finished)
     this.#complete = true
@@ -210,7 +210,7 @@ class ToolLoop {
       newId,
       steps: ledger.steps,
       bill: (call) => ledger.open(call, (usd) => options.beforePurchase?.(this.#call, usd)),
-      ask: (inner, signal, asked, bill) => askModel(this.#inner(), this.#call, inner, signal, { ...asked, costOf: options.costOf, bill }),
+      ask: (inner, signal, terms, bill) => askModel(this.#inner(), this.#call, inner, signal, { ...terms, costOf: options.costOf, bill }),
     })
     ledger.settle(finished)
     return this.#sees() ? finished : withoutPictures(finished)

@@ -156,8 +156,8 @@ function readSettings(tool: ServerTool, entry: OtherTool, index: number): unknow
   return parseSettings(tool, entry['parameters'] ?? {}, `tools[${index}].parameters`)
 }
 
-function parseSettings({ settings }: Pick<ServerTool, 'settings'>, given: unknown, at: string): unknown {
-  const read = settings.safeParse(withoutNulls(given))
+function parseSettings({ settings }: Pick<ServerTool, 'settings'>, value: unknown, at: string): unknown {
+  const read = settings.safeParse(withoutNulls(value))
   if (read.success) return read.data
   const issue = read.error.issues[0]
   const path = memberPath(at, issue?.path ?? [])

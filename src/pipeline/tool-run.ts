@@ -156,7 +156,7 @@ async function runOne(pending: PendingCall, index: number, scene: RunScene, queu
   // What is continued was announced by an earlier answer, and is shown again only as a whole.
   const announced = pending.resumed === undefined
   const early: ModelEvent[] = []
-  let tell = (event: ModelEvent): void => void early.push(event)
+  let send = (event: ModelEvent): void => void early.push(event)
   const context: ToolContext = {
     settings: offered.settings,
     call: scene.call,
@@ -170,7 +170,7 @@ async function runOne(pending: PendingCall, index: number, scene: RunScene, queu
     tally: offered.tally,
     deferred: scene.deferred,
     emit: (name, fields) => {
-      if (open && announced && !isForeign(name, offered)) tell({ type: 'item-event', key, name, ...(fields === undefined ? {} : { fields }) })
+      if (open && announced && !isForeign(name, offered)) send({ type: 'item-event', key, name, ...(fields === undefined ? {} : { fields }) })
     },
     ask: (request, options = {}) => scene.ask(request, limit.signal, options, bill),
     afford: (usd) => bill.afford(usd),
@@ -180,7 +180,7 @@ async function runOne(pending: PendingCall, index: number, scene: RunScene, queu
   const start = shown && startOf(shown, { key, id, offered })
   if (start !== undefined && announced) queue.push(start)
   for (const event of early) queue.push(event)
-  tell = (event) => queue.push(event)
+  send = (event) => queue.push(event)
   const startedAt = scene.call.clock.now()
   const begun = scene.call.clock.monotonic()
   const step: { -readonly [K in keyof GenerationStep]: GenerationStep[K] } = { kind: 'tool', name: tool.name, itemId: id, startedAt, durationMs: 0 }
@@ -239,8 +239,8 @@ function readArguments({ offered, arguments: text, cut }: PendingCall): { readon
     return { problem: cut ? 'The arguments were cut off. Call again with shorter ones.' : 'The arguments are not valid JSON.' }
   }
   const { parameters } = offered.tool
-  const given = parameters.safeParse(value)
-  const read = given.success || !isJsonObject(value) ? given : parameters.safeParse(withoutNulls(value))
+  const parsed = parameters.safeParse(value)
+  const read = parsed.success || !isJsonObject(value) ? parsed : parameters.safeParse(withoutNulls(value))
   if (read.success) return { args: read.data }
   const issue = read.error.issues[0]
   return { problem: `The argument ${issue?.path.map(String).join('.') || '(whole)'} is not valid: ${issue?.message ?? 'wrong form'}` }

@@ -23,13 +23,13 @@ interface SuspensionScene {
 
 /** The events of the calls in which `items` end, for the caller. They get new ids, because several models may have chosen the same. */
 export function suspendedCalls(items: readonly InputItem[], { key, callId, newId }: SuspensionScene): readonly ModelEvent[] {
-  const said = items.map((item) => (item.type === 'function_call' ? { ...(item as FunctionCallItem), call_id: `call_${newId(24)}` } : item))
-  return said
+  const withNewIds = items.map((item) => (item.type === 'function_call' ? { ...(item as FunctionCallItem), call_id: `call_${newId(24)}` } : item))
+  return withNewIds
     .filter((item) => item.type === 'function_call')
     .flatMap((item, n): readonly ModelEvent[] => {
       const { call_id, name, arguments: text } = item as FunctionCallItem
       const start: OutputItem = { type: 'function_call', call_id, name, arguments: '', subagent_id: callId }
-      const end = { arguments: text, ...(n === 0 ? { subagent_items: said } : {}) }
+      const end = { arguments: text, ...(n === 0 ? { subagent_items: withNewIds } : {}) }
       return [
         { type: 'item-start', key: `${key}/${n}`, item: start },
         { type: 'item-end', key: `${key}/${n}`, item: end },
