@@ -30,7 +30,7 @@ const lasts = (declared: unknown): boolean => typeof declared === 'string' && de
 
 /** What a request asks of a cache, by all its marks together. Undefined: nothing. */
 export function cacheAsked(request: ModelRequest): CacheLife | undefined {
-  const { cache_control: whole, prompt_cache_options: options } = request
-  if (lasts(whole?.ttl) || lasts(options?.ttl)) return 'hour'
-  return longestMark(request) ?? (whole == null && options == null ? undefined : 'minutes')
+  const { cache_control: cacheControl, prompt_cache_options: options } = request
+  if (lasts(cacheControl?.ttl) || lasts(options?.ttl)) return 'hour'
+  return longestMark(request) ?? (cacheControl == null && options == null ? undefined : 'minutes')
 }

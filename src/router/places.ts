@@ -120,13 +120,13 @@ class Places {
   /** The first places in order: insertion into a short list, linear in the number of endpoints. `drawn`: the keys are draws of a rendezvous. */
   first(group: Group, drawn: boolean): Ranked[] {
     const chosen = this.#chosen
-    let kept = 0
+    let length = 0
     for (let n = 0; n < this.#size; n++) {
-      if (drawn && (kept < PLACES_PER_MODEL || this.#mayPrecede(n, chosen[kept - 1]!)))
+      if (drawn && (length < PLACES_PER_MODEL || this.#mayPrecede(n, chosen[length - 1]!)))
         this.#keys[n] = rendezvousKey(this.#keys[n]!, this.#balances[n]!)
       else if (drawn) continue
-      if (kept === PLACES_PER_MODEL && !this.#before(n, chosen[kept - 1]!)) continue
-      let at = kept < PLACES_PER_MODEL ? kept++ : kept - 1
+      if (length === PLACES_PER_MODEL && !this.#before(n, chosen[length - 1]!)) continue
+      let at = length < PLACES_PER_MODEL ? length++ : length - 1
       while (at > 0 && this.#before(n, chosen[at - 1]!)) {
         chosen[at] = chosen[at - 1]!
         at--
@@ -134,7 +134,7 @@ class Places {
       chosen[at] = n
     }
     const result: Ranked[] = []
-    for (let at = 0; at < kept; at++) result.push(this.#ranked(group, chosen[at]!))
+    for (let at = 0; at < length; at++) result.push(this.#ranked(group, chosen[at]!))
     return result
   }
 

@@ -99,8 +99,8 @@ const SHOWN = 3
 const MAX_COMPARED = 64
 
 /** Names that contain what was asked for; otherwise the one that differs in a few letters. */
-function similarNames(asked: string, catalog: Catalog): readonly string[] {
-  const wanted = asked.toLowerCase().replace(/^~/, '')
+function similarNames(name: string, catalog: Catalog): readonly string[] {
+  const wanted = name.toLowerCase().replace(/^~/, '')
   const author = wanted.slice(0, wanted.indexOf('/') + 1)
   const tail = wanted.slice(author.length).split(':')[0] ?? ''
   const holding: string[] = []
@@ -116,6 +116,6 @@ function similarNames(asked: string, catalog: Catalog): readonly string[] {
   if (holding.length > 0 || author === '' || wanted.length > MAX_COMPARED) return holding
   // First the author, then the author's models: some hundred comparisons instead of some thousand.
   const home = byAuthor.has(author) ? author : closest(author, [...byAuthor.keys()])
-  const near = home === undefined ? undefined : closest(`${home}${tail}`, byAuthor.get(home)!)
-  return near === undefined ? [] : [near]
+  const nearest = home === undefined ? undefined : closest(`${home}${tail}`, byAuthor.get(home)!)
+  return nearest === undefined ? [] : [nearest]
 }
