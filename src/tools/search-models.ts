@@ -39,8 +39,8 @@ export function createSearchModels(catalog: () => Catalog): ServerTool<Settings,
       return { output: JSON.stringify({ models, total_results: found.length, showing: models.length }) }
     },
     // The item contains no models, and the query alone is no result.
-    replay: ({ arguments: asked, query }) => ({
-      arguments: typeof asked === 'string' && asked !== '' ? asked : JSON.stringify({ query: query ?? '' }),
+    replay: ({ arguments: args, query }) => ({
+      arguments: typeof args === 'string' && args !== '' ? args : JSON.stringify({ query: query ?? '' }),
       output: JSON.stringify({ note: 'Searched in an earlier turn; search again to see the models.' }),
     }),
   }

@@ -49,8 +49,8 @@ export const subagent: ServerTool<Settings, Arguments> = {
           description: `${subagent.description} This worker is called ${name}.`,
         },
   instanceName,
-  check(own, asked) {
-    checkAgentName('subagent', own.name, asked)
+  check(own, tools) {
+    checkAgentName('subagent', own.name, tools)
     const wrong = (own.tools ?? []).find(({ type }) => !/^(?:gateway|openrouter):/.test(type) || type.endsWith(':subagent'))
     if (wrong !== undefined) {
       throw new GatewayError(
@@ -60,7 +60,7 @@ export const subagent: ServerTool<Settings, Arguments> = {
           : `A subagent can use server tools only, not "${wrong.type}"; functions of the request are named in inherited_function_names`,
       )
     }
-    const known = new Set(inherited({ inherit_functions: true }, asked.request).map(({ name }) => name))
+    const known = new Set(inherited({ inherit_functions: true }, tools.request).map(({ name }) => name))
     const missing = own.inherit_functions === true ? undefined : own.inherited_function_names?.find((name) => !known.has(name))
     if (missing === undefined) return
     const named = JSON.stringify(cutText(missing, MAX_SHOWN))

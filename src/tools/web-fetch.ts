@@ -101,7 +101,7 @@ async function byEngine(ready: ReadyEngine, url: string, maxChars: number, conte
   )
 }
 
-function found(asked: string, page: WebPage, maxChars: number, { call }: ToolContext<Settings>, cost: number): ToolResult {
+function found(url: string, page: WebPage, maxChars: number, { call }: ToolContext<Settings>, cost: number): ToolResult {
   const cut = page.text.length > maxChars
   const content = cut ? `${cutText(page.text, maxChars)}\n[cut]` : page.text
   const title = cutText(page.title ?? page.url, MAX_TITLE_CHARS)
@@ -114,7 +114,7 @@ function found(asked: string, page: WebPage, maxChars: number, { call }: ToolCon
       status: 'completed',
       retrieved_at: new Date(call.clock.now()).toISOString(),
     }),
-    item: { url: asked, title, content, httpStatus: page.status },
+    item: { url, title, content, httpStatus: page.status },
     sources: [{ url: page.url, title, content: cutText(page.text, CITED_CHARACTERS) }],
     usage: { web_fetch: 1 },
     cost,

@@ -137,13 +137,13 @@ type Way = 'streamable' | 'streamable-legacy' | 'sse'
 
 async function connect(
   sdk: typeof Sdk,
-  way: Way,
+  transportType: Way,
   address: McpAddress,
   { egress, version, maxStandingBytes }: McpConnectionOptions,
   signal: AbortSignal,
 ): Promise<McpConnection> {
   const target = new URL(address.url)
-  const standing = way === 'sse'
+  const standing = transportType === 'sse'
   const fetch = createEgressFetch({ egress, origin: target.origin, standing, maxStandingBytes, onWorn: () => connection.wearOut() })
   const options = { fetch, requestInit: { headers: { ...address.headers } } }
   const transport = standing ? new sdk.SSEClientTransport(target, options) : new sdk.StreamableHTTPClientTransport(target, options)
@@ -152,7 +152,7 @@ async function connect(
     { name: 'signalbox', version },
     {
       capabilities: {},
-      versionNegotiation: { mode: way === 'streamable' ? 'auto' : 'legacy' },
+      versionNegotiation: { mode: transportType === 'streamable' ? 'auto' : 'legacy' },
       // Schemas of third parties are passed on and never run here.
       jsonSchemaValidator: { getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }) },
       inputRequired: { autoFulfill: false },

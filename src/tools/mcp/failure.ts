@@ -44,12 +44,12 @@ function cluesOf(error: unknown): Clues {
   let current: unknown = error
   for (let depth = 0; depth < 5 && current instanceof Error && current.name !== IN_PROTOCOL; depth++) {
     if (current instanceof EgressError) egress ??= current
-    const { data, code: given } = current as Error & {
+    const { data, code: rawCode } = current as Error & {
       readonly data?: { readonly status?: unknown; readonly cause?: unknown }
       readonly code?: unknown
     }
-    status ??= [data?.status, given, Number(/^Error POSTing to endpoint \(HTTP (\d{3})\)/.exec(current.message)?.[1])].find(isHttpStatus)
-    code ??= given
+    status ??= [data?.status, rawCode, Number(/^Error POSTing to endpoint \(HTTP (\d{3})\)/.exec(current.message)?.[1])].find(isHttpStatus)
+    code ??= rawCode
     current = current.cause ?? data?.cause
   }
   return { egress, status, code }

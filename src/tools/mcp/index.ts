@@ -85,18 +85,18 @@ export function createMcp({ egress, clock, version, progressEvents }: McpOptions
       const { server_label: label } = settings
       const known = listedTools(history, label)
       // A list in the history omits tools that were not allowed at the time, and its descriptions come from the caller, not from the server.
-      const kept = known === undefined || trustsHints(settings) ? undefined : known.filter(allowedBy(settings)).slice(0, MAX_TOOLS)
-      const again = (): OpenedSource => ({ functions: opened(kept ?? [], context), items: [] })
-      if (kept !== undefined && !wantsMore(settings, kept)) return again()
+      const listed = known === undefined || trustsHints(settings) ? undefined : known.filter(allowedBy(settings)).slice(0, MAX_TOOLS)
+      const again = (): OpenedSource => ({ functions: opened(listed ?? [], context), items: [] })
+      if (listed !== undefined && !wantsMore(settings, listed)) return again()
       const listing = new Listing(context, progressEvents)
       try {
         const { tools, faults } = await ask(settings, context)
-        const told = listing.told(tools, summary(faults, secretsOf(settings)))
-        const isNews = known === undefined || (kept !== undefined && tools.some(({ name }) => !kept.some((tool) => tool.name === name)))
-        return { functions: opened(tools, context), ...told, ...(isNews ? {} : { items: [] }) }
+        const reported = listing.told(tools, summary(faults, secretsOf(settings)))
+        const isNews = known === undefined || (listed !== undefined && tools.some(({ name }) => !listed.some((tool) => tool.name === name)))
+        return { functions: opened(tools, context), ...reported, ...(isNews ? {} : { items: [] }) }
       } catch (error) {
         if (context.call.signal.aborted) throw error
-        if (kept !== undefined) return again()
+        if (listed !== undefined) return again()
         return { functions: [], ...listing.told([], blankTexts(failureOf(error).message, secretsOf(settings))) }
       }
     },
@@ -108,13 +108,13 @@ export function createMcp({ egress, clock, version, progressEvents }: McpOptions
 /** The listing of a server's tools, as an item of the answer and a step of the record. */
 class Listing {
   readonly #context: SourceContext<McpSettings>
-  readonly #tells: boolean
+  readonly #sendsProgress: boolean
   readonly #startedAt: number
   readonly #begun: number
 
   constructor(context: SourceContext<McpSettings>, progressEvents: boolean) {
     this.#context = context
-    this.#tells = progressEvents && !OWN_CALLS.includes(context.type)
+    this.#sendsProgress = progressEvents && !OWN_CALLS.includes(context.type)
     this.#startedAt = context.call.clock.now()
     this.#begun = context.call.clock.monotonic()
   }
@@ -129,7 +129,7 @@ class Listing {
     const item: SourceItem = {
       id,
       start: { type: LIST, server_label: label, tools: [] },
-      events: this.#tells ? [`${LIST}.in_progress`, `${LIST}.${failed ? 'failed' : 'completed'}`] : [],
+      events: this.#sendsProgress ? [`${LIST}.in_progress`, `${LIST}.${failed ? 'failed' : 'completed'}`] : [],
       end: { tools: tools.map(present), ...(message === undefined ? {} : { error: message }) },
     }
     return {

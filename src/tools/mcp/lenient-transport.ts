@@ -22,7 +22,7 @@ const MAX_ANSWERING = 16
  */
 export function readLeniently(transport: Pick<Sdk.Transport, 'send' | 'onmessage'>): void {
   /** By id as text: some servers send ids back as strings. */
-  const asked = new Map<string, Asked>()
+  const requests = new Map<string, Asked>()
   const send = transport.send.bind(transport)
   /** The SDK withholds the answer to its first question from this handler: only its next message shows that the answer has arrived. */
   let first: Question | undefined
@@ -41,12 +41,12 @@ export function readLeniently(transport: Pick<Sdk.Transport, 'send' | 'onmessage
     }
     const question: Question = { settled: false, resumed: 0 }
     first ??= question
-    asked.set(String(message.id), { question, read: pageReader(message.method) ?? resultReader(message.method) ?? greetingReader(message.method) })
+    requests.set(String(message.id), { question, read: pageReader(message.method) ?? resultReader(message.method) ?? greetingReader(message.method) })
     // Questions that are never answered must not accumulate. A forgotten one is still limited by its caller.
-    for (const [oldest, forgotten] of asked) {
-      if (asked.size <= MAX_ASKED) break
+    for (const [oldest, forgotten] of requests) {
+      if (requests.size <= MAX_ASKED) break
       forgotten.question.settled = true
-      asked.delete(oldest)
+      requests.delete(oldest)
     }
     try {
       return await sending(question, () => send(message, options))
@@ -58,10 +58,10 @@ export function readLeniently(transport: Pick<Sdk.Transport, 'send' | 'onmessage
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has only this
   transport.onmessage = (message) => {
     const { id, result } = message as { readonly id?: unknown; readonly result?: unknown }
-    const answered = 'method' in message ? undefined : asked.get(String(id))
+    const answered = 'method' in message ? undefined : requests.get(String(id))
     if (answered === undefined) return
     answered.question.settled = true
-    asked.delete(String(id))
+    requests.delete(String(id))
     if (!isJsonObject(result)) return
     leaveOutNulls(result)
     answered.read?.(result)

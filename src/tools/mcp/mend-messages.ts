@@ -43,7 +43,7 @@ function withoutMeta(value: unknown): unknown {
 
 /** A body that is one message. */
 export async function* mendBody(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  for await (const whole of wholeBody(body)) yield Buffer.from(mendMessage(whole.toString()))
+  for await (const message of wholeBody(body)) yield Buffer.from(mendMessage(message.toString()))
 }
 
 /** The body in one piece: whatever its status and type are, the SDK may parse it as JSON. Throws EgressError if that would take long. */
@@ -51,9 +51,9 @@ export async function* wholeBody(body: AsyncIterable<Buffer>): AsyncGenerator<Bu
   const chunks: Buffer[] = []
   for await (const chunk of body) chunks.push(chunk)
   if (chunks.length === 0) return
-  const whole = Buffer.concat(chunks)
-  if (nestsTooDeep(whole.toString(), MAX_DEPTH)) throw tooDeep()
-  yield whole
+  const message = Buffer.concat(chunks)
+  if (nestsTooDeep(message.toString(), MAX_DEPTH)) throw tooDeep()
+  yield message
 }
 
 const LINE_FEED = 0x0a

@@ -32,7 +32,7 @@ export function createRemoteTool(remote: RemoteTool, options: RemoteToolOptions)
   const secrets = secretsOf(settings)
   const asks = needsApproval(settings, remote)
   const name = functionName(label, remote.name)
-  const tells = itemType === undefined && progressEvents
+  const sendsProgress = itemType === undefined && progressEvents
   const identity = itemType === undefined ? { server_label: label, name: remote.name } : { serverLabel: label, toolName: remote.name }
   const isHeld = ({ grant }: ToolContext): boolean => asks && grant === undefined
 
@@ -45,7 +45,7 @@ export function createRemoteTool(remote: RemoteTool, options: RemoteToolOptions)
     schema: { type: 'object', ...remote.inputSchema },
     begin(_args, context) {
       if (isHeld(context)) return undefined
-      if (tells) {
+      if (sendsProgress) {
         context.emit(`${CALL}.in_progress`)
         if (context.rawArguments !== '') context.emit(`${CALL}_arguments.delta`, { delta: context.rawArguments })
         context.emit(`${CALL}_arguments.done`, { arguments: context.rawArguments })
@@ -71,7 +71,7 @@ export function createRemoteTool(remote: RemoteTool, options: RemoteToolOptions)
     },
     end(result, context) {
       if (isHeld(context)) return undefined
-      if (tells) context.emit(`${CALL}.${result.error === undefined ? 'completed' : 'failed'}`)
+      if (sendsProgress) context.emit(`${CALL}.${result.error === undefined ? 'completed' : 'failed'}`)
       return { arguments: context.rawArguments, ...(result.error === undefined ? {} : { output: null, error: result.error.message }) }
     },
   }

@@ -71,11 +71,11 @@ const OF_THE_PROTOCOL = new Set(['accept', 'content-type', 'last-event-id', 'mcp
 
 /** The headers that the caller sends to the server with every request, including the bearer token. Names in lower case. */
 export function requestHeaders({ headers, authorization }: Pick<McpSettings, 'headers' | 'authorization'>): { readonly [name: string]: string } {
-  const given = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const)
-  const kept = given.filter(([name]) => !OF_THE_PROTOCOL.has(name))
+  const lowercased = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const)
+  const allowed = lowercased.filter(([name]) => !OF_THE_PROTOCOL.has(name))
   const bearer =
     authorization == null ? [] : [['authorization', /^bearer /i.test(authorization) ? authorization : `Bearer ${authorization}`] as const]
-  return Object.fromEntries([...kept, ...bearer])
+  return Object.fromEntries([...allowed, ...bearer])
 }
 
 const SECRET_NAME = /auth|token|key|secret|cookie|password|session|signature/i

@@ -51,8 +51,8 @@ export const parallel: SearchEngine = {
       body: { urls: [url], advanced_settings: { full_content: maxCharacters === undefined ? true : { max_chars_per_result: maxCharacters } } },
     }),
     read: (body) => {
-      const { title, full_content: whole, excerpts } = fieldsOf(listOf(fieldsOf(body)['results'])[0])
-      const content = textOf(whole) || textsOf(excerpts)
+      const { title, full_content: fullContent, excerpts } = fieldsOf(listOf(fieldsOf(body)['results'])[0])
+      const content = textOf(fullContent) || textsOf(excerpts)
       return content === '' ? undefined : { content, ...(typeof title === 'string' ? { title } : {}) }
     },
   },

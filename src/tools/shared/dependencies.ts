@@ -34,22 +34,22 @@ export function readyEngines(engines: readonly SearchEngine[], { config, env }: 
 /** What an engine lacks: the setting, and the environment variables that replace it. Undefined if it is fully configured. */
 export function lackOf(
   engine: SearchEngine,
-  given: SearchEngineConfig,
+  config: SearchEngineConfig,
   env: ToolDependencies['env'],
 ): { readonly setting: 'api_key' | 'base_url'; readonly variables: readonly string[] } | undefined {
   const { apiKey: keyVariables, baseUrl: urlVariables = [] } = engine.env
-  if ((given.baseUrl ?? first(env, urlVariables) ?? engine.baseUrl) === undefined) return { setting: 'base_url', variables: urlVariables }
-  if (keyVariables !== undefined && given.apiKey === undefined && first(env, keyVariables) === undefined)
+  if ((config.baseUrl ?? first(env, urlVariables) ?? engine.baseUrl) === undefined) return { setting: 'base_url', variables: urlVariables }
+  if (keyVariables !== undefined && config.apiKey === undefined && first(env, keyVariables) === undefined)
     return { setting: 'api_key', variables: keyVariables }
   return undefined
 }
 
-function prepare(engine: SearchEngine, given: SearchEngineConfig, env: ToolDependencies['env']): ReadyEngine[] {
-  const key = given.apiKey ?? secretFrom(env, engine.env.apiKey)
-  const baseUrl = given.baseUrl ?? first(env, engine.env.baseUrl)?.replace(/\/+$/, '') ?? engine.baseUrl
-  if (baseUrl === undefined || lackOf(engine, given, env) !== undefined) return []
+function prepare(engine: SearchEngine, config: SearchEngineConfig, env: ToolDependencies['env']): ReadyEngine[] {
+  const key = config.apiKey ?? secretFrom(env, engine.env.apiKey)
+  const baseUrl = config.baseUrl ?? first(env, engine.env.baseUrl)?.replace(/\/+$/, '') ?? engine.baseUrl
+  if (baseUrl === undefined || lackOf(engine, config, env) !== undefined) return []
   const headers = key === undefined || engine.authorize === undefined ? {} : engine.authorize(key)
-  return [{ engine, baseUrl, headers, ...(given.price === undefined ? {} : { price: given.price }) }]
+  return [{ engine, baseUrl, headers, ...(config.price === undefined ? {} : { price: config.price }) }]
 }
 
 function first(env: ToolDependencies['env'], names: readonly string[] | undefined): string | undefined {

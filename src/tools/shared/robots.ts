@@ -1,10 +1,10 @@
 /** Whether the rules of a robots.txt (RFC 9309) let this agent fetch a path with its query. */
 export function robotsAllow(text: string, agent: string, path: string): boolean {
   const rules = rulesFor(text, agent.toLowerCase())
-  const asked = spelled(path)
+  const requestedPath = spelled(path)
   let best: { readonly allow: boolean; readonly length: number } | undefined
   for (const { allow, pattern } of rules) {
-    if (!matches(pattern, asked)) continue
+    if (!matches(pattern, requestedPath)) continue
     if (best === undefined || pattern.length > best.length || (pattern.length === best.length && allow)) best = { allow, length: pattern.length }
   }
   return best?.allow ?? true

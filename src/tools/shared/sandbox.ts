@@ -67,7 +67,7 @@ export async function callSandbox(
   }
 }
 
-/** The arguments as the model wrote them, if the item still has them. Callers may keep only the item's own fields, from which `asked` is made. */
-export function argumentsOf({ arguments: written }: JsonObject, asked: unknown): string {
-  return typeof written === 'string' && written !== '' ? written : JSON.stringify(asked)
+/** The arguments as the model wrote them, if the item still has them. Callers may keep only the item's own fields, from which `fallback` is made. */
+export function argumentsOf({ arguments: written }: JsonObject, fallback: unknown): string {
+  return typeof written === 'string' && written !== '' ? written : JSON.stringify(fallback)
 }

@@ -87,11 +87,11 @@ export function domainHints(
  */
 export function withOperators({ query, allowedDomains, excludedDomains }: SearchQuery, most: Partial<Size> = {}): string {
   const { chars = Infinity, words = Infinity } = most
-  const only = kept(siteOf(allowedDomains), { chars: chars / 2, words: words / 2 })
+  const only = ifFits(siteOf(allowedDomains), { chars: chars / 2, words: words / 2 })
   const rest = { chars: chars / 2 - only.length, words: words / 2 - wordsIn(only).length }
-  const operators = [only, kept(excludedDomains.map((domain) => `-site:${domain}`).join(' '), rest)].filter((part) => part !== '').join(' ')
-  const asked = firstWords(query, words - wordsIn(operators).length)
-  return [cutText(asked, operators === '' ? chars : chars - operators.length - 1), operators].filter((part) => part !== '').join(' ')
+  const operators = [only, ifFits(excludedDomains.map((domain) => `-site:${domain}`).join(' '), rest)].filter((part) => part !== '').join(' ')
+  const shortened = firstWords(query, words - wordsIn(operators).length)
+  return [cutText(shortened, operators === '' ? chars : chars - operators.length - 1), operators].filter((part) => part !== '').join(' ')
 }
 
 interface Size {
@@ -112,6 +112,6 @@ function siteOf(domains: readonly string[]): string {
 }
 
 /** All or nothing: pages of omitted domains would never be found. */
-const kept = (operators: string, room: Size): string => (operators.length <= room.chars && wordsIn(operators).length <= room.words ? operators : '')
+const ifFits = (operators: string, room: Size): string => (operators.length <= room.chars && wordsIn(operators).length <= room.words ? operators : '')
 
 export const bearer = (key: Secret): { readonly authorization: string } => ({ authorization: `Bearer ${key.reveal()}` })
