@@ -134,7 +134,7 @@ class FileParser {
     const replaced = new Map<InputFile, readonly InputPart[]>()
     const done: Parsed[] = []
     const reader = engine?.engine.name ?? OWN
-    let told = 0
+    let reported = 0
     let images = MAX_IMAGES
     for (const part of parts) {
       if (wanted.part?.(part) === false) continue
@@ -147,7 +147,7 @@ class FileParser {
       // Costs are reported at once, because the call may end before the next file is read.
       if (parsed.cost > 0) {
         this.#tell(done, reader, parsed.cost, context)
-        told = done.length
+        reported = done.length
       }
       replaced.set(part, [
         { type: 'input_text', text: present(name, parsed) },
@@ -155,7 +155,7 @@ class FileParser {
       ])
     }
     if (done.length === 0) return undefined
-    if (told < done.length) this.#tell(done, reader, 0, context)
+    if (reported < done.length) this.#tell(done, reader, 0, context)
     return replaceFiles(request, replaced)
   }
 

@@ -112,9 +112,9 @@ function presetPanel(
   context: PluginContext<Settings>,
   catalog: Catalog,
 ): { readonly models: readonly string[]; readonly analyst: string } {
-  const bare: ModelRequest = { input: [], ...(request.provider == null ? {} : { provider: request.provider }) }
+  const emptyRequest: ModelRequest = { input: [], ...(request.provider == null ? {} : { provider: request.provider }) }
   // Cheapest first.
-  const able = candidatesFor(bare, context, { catalog, tokensOf: () => 0 })
+  const able = candidatesFor(emptyRequest, context, { catalog, tokensOf: () => 0 })
   const general = able.filter(({ model }) => !SPECIALIST.test(model.slug))
   const all = general.length > 0 ? general : able
   const best = flagships(all, releaseDates(catalog))

@@ -26,7 +26,7 @@ export interface ParetoRouterOptions {
 const ROUTER = 'pareto-code'
 const TIERS = ['low', 'medium', 'high'] as const
 type Tier = (typeof TIERS)[number]
-const KEPT = 3
+const MAX_CANDIDATES = 3
 const NOT_FOR_CODE = /(?:^|[/-])(?:guard|moderation|embed\w*|rerank\w*|ocr|tts|audio|transcrib\w*|image|safeguard|router|search|roleplay)(?:-|$)/i
 
 interface Scored extends Candidate {
@@ -55,8 +55,11 @@ export function createParetoRouter({ catalog, tokensOf, scores }: ParetoRouterOp
       const scored = scoreAll(all, scores, source, own.price_source)
       const picked = own.max_price === undefined ? pickTier(scored, own.min_coding_score) : pickPrice(scored, own.max_price)
       const known = memory.recall(call, request)
-      const kept = picked.models.find(({ model }) => model.slug === known)
-      const models = (kept === undefined ? picked.models : [kept, ...picked.models.filter((one) => one !== kept)]).slice(0, KEPT)
+      const previous = picked.models.find(({ model }) => model.slug === known)
+      const models = (previous === undefined ? picked.models : [previous, ...picked.models.filter((one) => one !== previous)]).slice(
+        0,
+        MAX_CANDIDATES,
+      )
       const [first, ...rest] = models.map(({ model }) => `${model.slug}${name.suffix}`)
       if (first === undefined) throw noneWithin(own.max_price)
       const data = {
@@ -64,7 +67,7 @@ export function createParetoRouter({ catalog, tokensOf, scores }: ParetoRouterOp
         score_source: source,
         price_source: own.price_source,
         considered: scored.length,
-        chosen_by: kept === undefined ? 'rank' : 'conversation',
+        chosen_by: previous === undefined ? 'rank' : 'conversation',
         models: models.map(({ model, score, cost }) => ({
           model: model.slug,
           score: Number(score.toFixed(4)),

@@ -26,12 +26,12 @@ type Report = PluginContext['report']
 function heal(next: Handler, mode: Mode, schema: JsonObject | undefined, { report }: { readonly report: Report }): Handler {
   return async function* (call) {
     // Nothing is read before the end, so holding everything back costs no time.
-    const held: ModelEvent[] = []
-    for await (const events of next(call)) held.push(...events)
-    const end = held.at(-1)
+    const buffered: ModelEvent[] = []
+    for await (const events of next(call)) buffered.push(...events)
+    const end = buffered.at(-1)
     // A repair would close a cut answer so that it looks complete.
     const isWhole = end?.type === 'response-end' && end.reason === 'stop'
-    yield isWhole ? healed(held, mode, schema, report) : held
+    yield isWhole ? healed(buffered, mode, schema, report) : buffered
   }
 }
 
@@ -70,11 +70,11 @@ function healed(events: readonly ModelEvent[], mode: Mode, schema: JsonObject | 
 
 /** The first delta becomes the whole text. Citations are dropped with the other deltas, because their offsets no longer match. */
 function replaceText(events: readonly ModelEvent[], { key, part }: FinalText, json: string): readonly ModelEvent[] {
-  let told = false
+  let isReplaced = false
   return events.flatMap((event): ModelEvent[] => {
     if ((event.type !== 'text-delta' && event.type !== 'annotation') || event.key !== key || event.part !== part) return [event]
-    if (event.type === 'annotation' || told) return []
-    told = true
+    if (event.type === 'annotation' || isReplaced) return []
+    isReplaced = true
     return [{ type: 'text-delta', key, delta: json, ...(part === undefined ? {} : { part }) }]
   })
 }

@@ -50,7 +50,7 @@ export function createWeb(search: WebSearch): Plugin<Settings> {
       const query = queryFor(question.text, context.settings)
       await context.afford(search.price(engine, query))
       const found = await trySearch(search, engine, query, context.signal)
-      tell(engine, found, context)
+      reportSearch(engine, found, context)
       return withContext(request, question.index, contextOf(found, context))
     },
   }
@@ -124,7 +124,7 @@ async function trySearch(search: WebSearch, engine: string, query: SearchQuery, 
   }
 }
 
-function tell(engine: string, found: SearchResult | Failed, { report }: PluginContext<Settings>): void {
+function reportSearch(engine: string, found: SearchResult | Failed, { report }: PluginContext<Settings>): void {
   if ('failed' in found) {
     const { errorType } = found.failed
     report({

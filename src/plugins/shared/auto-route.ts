@@ -36,7 +36,7 @@ export interface AutoRouteOptions {
 }
 
 /** Models kept as fallbacks in case the first cannot serve. */
-const KEPT = 3
+const MAX_CANDIDATES = 3
 
 /**
  * Chooses a model for each request, in steps: rules determine the kind of work; the models that can do it at all are the candidates; a band of prices is
@@ -58,7 +58,7 @@ export function createAutoRoute({ id, router, catalog, tokensOf }: AutoRouteOpti
       const task = classifyTask(request, tokens)
       const all = candidatesFor(request, context, { catalog: catalog(), tokensOf, allowed: own.allowed_models, excluded: own.excluded_models })
       const band = bandOf(all, own, task)
-      const ranked = rank(band.candidates, task, releaseDates(catalog())).slice(0, KEPT)
+      const ranked = rank(band.candidates, task, releaseDates(catalog())).slice(0, MAX_CANDIDATES)
       const { pinned, candidates } = promote(ranked, all, request, context, memory)
       const [first, ...rest] = candidates.map(({ model }) => `${model.slug}${name.suffix}`)
       if (first === undefined) throw new GatewayError('not_found', 'No models match your request and model restrictions')
@@ -166,13 +166,13 @@ function promote(
   { settings: own, call }: PluginContext<Settings>,
   memory: ModelMemory,
 ): { readonly pinned?: string; readonly candidates: readonly Candidate[] } {
-  const first = (found: Candidate): readonly Candidate[] => [found, ...ranked.filter((one) => one !== found)].slice(0, KEPT)
+  const first = (found: Candidate): readonly Candidate[] => [found, ...ranked.filter((one) => one !== found)].slice(0, MAX_CANDIDATES)
   const last = own.pin_model ? lastModel(request) : undefined
   const wanted = last === undefined ? undefined : all.find(({ model }) => model.slug === last)
   if (wanted !== undefined) return { pinned: 'pin_model', candidates: first(wanted) }
   const known = memory.recall(call, request)
-  const kept = known === undefined ? undefined : ranked.find(({ model }) => model.slug === known)
-  return kept === undefined ? { candidates: ranked } : { pinned: 'conversation', candidates: first(kept) }
+  const previous = known === undefined ? undefined : ranked.find(({ model }) => model.slug === known)
+  return previous === undefined ? { candidates: ranked } : { pinned: 'conversation', candidates: first(previous) }
 }
 
 /** The model named by the last answer in the conversation. */

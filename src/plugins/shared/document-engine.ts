@@ -55,12 +55,12 @@ type Env = { readonly [name: string]: string | undefined }
 /** What an engine lacks: the setting, and the environment variables that replace it. Undefined if it is fully configured. */
 export function lackOf(
   engine: DocumentEngine,
-  given: DocumentEngineConfig,
+  config: DocumentEngineConfig,
   env: Env,
 ): { readonly setting: 'api_key' | 'account'; readonly variables: readonly string[] } | undefined {
   const { apiKey: keyVariables, account: accountVariables } = engine.env
-  if (given.apiKey === undefined && first(env, keyVariables) === undefined) return { setting: 'api_key', variables: keyVariables }
-  if (accountVariables !== undefined && (given.account ?? first(env, accountVariables)) === undefined)
+  if (config.apiKey === undefined && first(env, keyVariables) === undefined) return { setting: 'api_key', variables: keyVariables }
+  if (accountVariables !== undefined && (config.account ?? first(env, accountVariables)) === undefined)
     return { setting: 'account', variables: accountVariables }
   return undefined
 }
@@ -68,17 +68,17 @@ export function lackOf(
 /** The engine with its key and address; undefined if one is missing. */
 export function prepareEngine(
   engine: DocumentEngine,
-  given: DocumentEngineConfig,
+  config: DocumentEngineConfig,
   env: Env,
   egress: Pick<Egress, 'request'>,
 ): ReadyDocumentEngine | undefined {
-  const key = given.apiKey ?? secretFrom(env, engine.env.apiKey)
-  const account = given.account ?? first(env, engine.env.account) ?? ''
-  if (key === undefined || lackOf(engine, given, env) !== undefined) return undefined
-  const baseUrl = given.baseUrl?.replace(/\/+$/, '') ?? engine.baseUrl
+  const key = config.apiKey ?? secretFrom(env, engine.env.apiKey)
+  const account = config.account ?? first(env, engine.env.account) ?? ''
+  if (key === undefined || lackOf(engine, config, env) !== undefined) return undefined
+  const baseUrl = config.baseUrl?.replace(/\/+$/, '') ?? engine.baseUrl
   return {
     engine,
-    price: given.price ?? engine.price,
+    price: config.price ?? engine.price,
     read: async (file, signal, now) => {
       const { path, headers, body } = engine.request(file, account)
       const call = { name: engine.name, url: baseUrl + path, key, headers, body, egress, signal, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, now }

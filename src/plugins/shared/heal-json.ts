@@ -26,8 +26,8 @@ export function healJson(text: string, schema: JsonObject | undefined): string |
 function heal(text: string, schema: JsonObject | undefined): string | undefined {
   const fits = schema === undefined ? isJsonObject : validator(schema)
   for (const candidate of candidatesIn(text)) {
-    const whole = parse(candidate)
-    if (whole !== undefined && fits(whole.value)) return candidate
+    const parsed = parse(candidate)
+    if (parsed !== undefined && fits(parsed.value)) return candidate
   }
   for (const candidate of candidatesIn(text)) {
     const repaired = repair(candidate)
@@ -44,9 +44,9 @@ function candidatesIn(text: string): readonly string[] {
   const start = text.search(/[{[]/)
   if (start === -1) return fenced
   const end = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']'))
-  const bare = end > start ? [text.slice(start, end + 1)] : []
+  const unfenced = end > start ? [text.slice(start, end + 1)] : []
   const rest = text.slice(start).trimEnd()
-  return [...new Set([...fenced, ...bare, rest.endsWith(FENCE) ? rest.slice(0, -FENCE.length).trim() : rest])]
+  return [...new Set([...fenced, ...unfenced, rest.endsWith(FENCE) ? rest.slice(0, -FENCE.length).trim() : rest])]
 }
 
 const FENCE = '```'
@@ -114,9 +114,9 @@ const VALUES = new Set(['const', 'enum', 'default', 'examples'])
 function withoutPatterns(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutPatterns)
   if (typeof schema !== 'object' || schema === null) return schema
-  const kept: readonly (readonly [string, unknown])[] = Object.entries(schema).filter(([key]) => !UNREAD.has(key))
+  const entries: readonly (readonly [string, unknown])[] = Object.entries(schema).filter(([key]) => !UNREAD.has(key))
   return Object.fromEntries(
-    kept.map(([key, value]) => {
+    entries.map(([key, value]) => {
       if (VALUES.has(key)) return [key, value]
       if (!NAMED.has(key) || typeof value !== 'object' || value === null) return [key, withoutPatterns(value)]
       const inner: readonly (readonly [string, unknown])[] = Object.entries(value)

@@ -74,7 +74,7 @@ function modelJudge(model: string): Judge {
     judge: (texts, { ask, request: { provider } }) =>
       Promise.all(
         texts.map(async (text) => {
-          const { text: said, cost } = await ask({
+          const { text: answer, cost } = await ask({
             model,
             instructions: INSTRUCTIONS,
             input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text }] }],
@@ -83,20 +83,20 @@ function modelJudge(model: string): Judge {
             // The caller's policy on who may keep the data also applies to the judge.
             ...(provider == null ? {} : { provider: { data_collection: provider.data_collection ?? null, zdr: provider.zdr ?? null } }),
           })
-          return { ...readVerdict(said, model), cost: cost.total }
+          return { ...readVerdict(answer, model), cost: cost.total }
         }),
       ),
   }
 }
 
 /** JSON as requested, or the format of guard models: `safe`, or `unsafe` followed by a line of categories. */
-function readVerdict(said: string, name: string): Pick<Verdict, 'flagged' | 'categories'> {
-  const guard = /^\s*(safe|unsafe)\b[^\n]*\n?([^\n]*)/i.exec(said)
+function readVerdict(answer: string, name: string): Pick<Verdict, 'flagged' | 'categories'> {
+  const guard = /^\s*(safe|unsafe)\b[^\n]*\n?([^\n]*)/i.exec(answer)
   if (guard !== null) {
     const flagged = guard[1]!.toLowerCase() === 'unsafe'
     return { flagged, categories: flagged ? namesIn(guard[2]!.split(',')) : [] }
   }
-  const json = /\{[\s\S]*\}/.exec(said)
+  const json = /\{[\s\S]*\}/.exec(answer)
   try {
     const { flagged, categories } = fieldsOf(parseJsonText(json?.[0] ?? ''))
     if (typeof flagged === 'boolean') return { flagged, categories: flagged ? namesIn(listOf(categories)) : [] }

@@ -30,13 +30,13 @@ const MARK = '\n[... left out ...]\n'
 /**
  * The request with the middle of its input left out, so that its estimate is at most `room` tokens. Start and end stay, because models pay the least
  * attention to the middle. Instructions, the last user message and the latest items are kept; if these alone are too long, the longest texts among them
- * lose their middles. Undefined if nothing can be left out. `asked`: the index of the caller's question, if plugins have added messages after it.
+ * lose their middles. Undefined if nothing can be left out. `questionIndex`: the index of the caller's question, if plugins have added messages after it.
  */
-export function middleOut(request: ModelRequest, room: number, tokensOf: TokensOf, asked?: number): Shortened | undefined {
+export function middleOut(request: ModelRequest, room: number, tokensOf: TokensOf, questionIndex?: number): Shortened | undefined {
   const weigh = (items: readonly InputItem[]): number => tokensOf({ input: items })
   const tokensBefore = tokensOf(request)
   const overhead = tokensBefore - weigh(request.input)
-  const units = unitsOf(request.input, weigh, asked)
+  const units = unitsOf(request.input, weigh, questionIndex)
   const fixed = units.reduce((sum, unit) => sum + (unit.fixed ? unit.tokens : 0), 0)
   const chosen = fromBothEnds(units, room - overhead - fixed)
   const boundary = chosen.partial === undefined ? undefined : cutUnit(units[chosen.partial]!, chosen.left, weigh)
@@ -53,7 +53,7 @@ export function middleOut(request: ModelRequest, room: number, tokensOf: TokensO
   return { request: shortened, original: request.input.length, kept: kept.length, truncated, tokensBefore, tokensAfter: tokensOf(shortened) }
 }
 
-function unitsOf(input: readonly InputItem[], weigh: (items: readonly InputItem[]) => number, asked: number | undefined): readonly Unit[] {
+function unitsOf(input: readonly InputItem[], weigh: (items: readonly InputItem[]) => number, questionIndex: number | undefined): readonly Unit[] {
   const question = input.findLastIndex((item) => item.type === 'message' && item['role'] === 'user')
   const units: Unit[] = []
   let open: InputItem[] = []
@@ -62,7 +62,7 @@ function unitsOf(input: readonly InputItem[], weigh: (items: readonly InputItem[
   const close = (): void => {
     if (open.length === 0) return
     const role = open[0]!.type === 'message' ? open[0]!['role'] : undefined
-    const fixed = role === 'system' || role === 'developer' || start === question || start === asked || start + open.length === input.length
+    const fixed = role === 'system' || role === 'developer' || start === question || start === questionIndex || start + open.length === input.length
     units.push({ items: open, tokens: weigh(open), fixed })
     open = []
   }

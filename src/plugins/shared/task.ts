@@ -37,19 +37,19 @@ const EFFORTS: ReadonlySet<string> = new Set(['high', 'xhigh', 'max'])
 export function classifyTask(request: ModelRequest, tokens: number): Task {
   const text = (lastQuestion(request)?.text ?? '').slice(0, READ_CHARS)
   const signals: string[] = []
-  const told = (signal: string, holds: boolean): boolean => {
+  const noted = (signal: string, holds: boolean): boolean => {
     if (holds) signals.push(signal)
     return holds
   }
   let difficulty = 0
   const harder = (signal: string, holds: boolean): void => {
-    if (told(signal, holds)) difficulty++
+    if (noted(signal, holds)) difficulty++
   }
   const inputs = inputsOf(request)
   const tools = request.tools?.length ?? 0
   const working = request.input.some(({ type }) => type === 'function_call_output')
   const code = text.includes('```') || (text.match(CODE_WORDS)?.length ?? 0) >= 2
-  told('language:not_latin', (text.match(NOT_LATIN)?.length ?? 0) > text.length * 0.3)
+  noted('language:not_latin', (text.match(NOT_LATIN)?.length ?? 0) > text.length * 0.3)
   const type = typeOf()
   harder('demanding_words', DEMANDING.test(text))
   harder('reasoning_wanted', EFFORTS.has(request.reasoning?.effort ?? '') || (request.reasoning?.max_tokens ?? 0) > 0)
@@ -59,16 +59,16 @@ export function classifyTask(request: ModelRequest, tokens: number): Task {
   return { type, difficulty, signals }
 
   function typeOf(): string {
-    if (told('tools', tools > 0)) return working || tools >= MANY_TOOLS ? 'agent:multi_step' : 'agent:tools'
-    if (told('code', code)) return DEBUG.test(text) ? 'code:debugging' : REVIEW.test(text) ? 'code:review' : 'code:generation'
-    if (told('math', MATH.test(text))) return 'math'
-    if (told('images', inputs.has('image') || inputs.has('video'))) return 'vision'
-    if (told('files', inputs.has('file'))) return 'document'
-    if (told('audio', inputs.has('audio'))) return 'audio'
-    if (told('translation', TRANSLATE.test(text))) return 'translation'
-    if (told('summary', SUMMARY.test(text))) return 'summary'
-    if (told('structured_output', request.text?.format?.type === 'json_schema') || told('extraction', EXTRACTION.test(text))) return 'extraction'
-    if (told('writing', WRITING.test(text))) return 'writing'
+    if (noted('tools', tools > 0)) return working || tools >= MANY_TOOLS ? 'agent:multi_step' : 'agent:tools'
+    if (noted('code', code)) return DEBUG.test(text) ? 'code:debugging' : REVIEW.test(text) ? 'code:review' : 'code:generation'
+    if (noted('math', MATH.test(text))) return 'math'
+    if (noted('images', inputs.has('image') || inputs.has('video'))) return 'vision'
+    if (noted('files', inputs.has('file'))) return 'document'
+    if (noted('audio', inputs.has('audio'))) return 'audio'
+    if (noted('translation', TRANSLATE.test(text))) return 'translation'
+    if (noted('summary', SUMMARY.test(text))) return 'summary'
+    if (noted('structured_output', request.text?.format?.type === 'json_schema') || noted('extraction', EXTRACTION.test(text))) return 'extraction'
+    if (noted('writing', WRITING.test(text))) return 'writing'
     return 'conversation'
   }
 }
