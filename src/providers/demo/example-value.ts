@@ -9,8 +9,10 @@ const MAX_DEPTH = 6
 export function exampleValue(schema: unknown, depth = 0): unknown {
   if (typeof schema !== 'object' || schema === null || depth > MAX_DEPTH) return null
   const node = schema as Schema
-  const given = [node['const'], node['default'], first(node['examples']), node['example'], first(node['enum'])].find((value) => value !== undefined)
-  if (given !== undefined) return given
+  const declared = [node['const'], node['default'], first(node['examples']), node['example'], first(node['enum'])].find(
+    (value) => value !== undefined,
+  )
+  if (declared !== undefined) return declared
   const choice = first(node['anyOf']) ?? first(node['oneOf']) ?? first(node['allOf'])
   if (choice !== undefined) return exampleValue(choice, depth + 1)
   const types: readonly unknown[] = [node['type']].flat()

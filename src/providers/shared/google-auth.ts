@@ -163,12 +163,12 @@ export function createGoogleTokens(credentials: GoogleCredentials, clock: Clock)
 
 async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let leave = (): void => undefined
-  const gone = new Promise<never>((_resolve, reject) => {
+  const aborted = new Promise<never>((_resolve, reject) => {
     leave = () => reject(signal.reason as Error)
     signal.addEventListener('abort', leave)
   })
   try {
-    return await Promise.race([work, gone])
+    return await Promise.race([work, aborted])
   } finally {
     signal.removeEventListener('abort', leave)
   }
