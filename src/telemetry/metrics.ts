@@ -205,9 +205,9 @@ export function createMetrics(): Metrics {
       const outcome = `${SEPARATOR}${generation.status}${SEPARATOR}${generation.errorType ?? ''}`
       calls.add(served + outcome, 1, any + outcome)
       // A cached answer says nothing about its provider's speed.
-      const asked = generation.cacheSourceId === undefined ? provider : 'none'
-      duration.observe(asked, generation.durationMs / 1000)
-      if (generation.firstTokenMs !== undefined) firstToken.observe(asked, generation.firstTokenMs / 1000)
+      const measured = generation.cacheSourceId === undefined ? provider : 'none'
+      duration.observe(measured, generation.durationMs / 1000)
+      if (generation.firstTokenMs !== undefined) firstToken.observe(measured, generation.firstTokenMs / 1000)
       if (usage.inputTokens > 0) tokens.add(`${served}${SEPARATOR}input`, usage.inputTokens, `${any}${SEPARATOR}input`)
       if (usage.outputTokens > 0) tokens.add(`${served}${SEPARATOR}output`, usage.outputTokens, `${any}${SEPARATOR}output`)
       if (generation.cost.total > 0) cost.add(served, generation.cost.total, any)
