@@ -89,7 +89,7 @@ export async function boot(config: Config, logger: Logger, refused: (error: Erro
   const { store, directory } = await openStore(config, { onClockDifference: (aheadMs) => logClocks(logger, aheadMs) })
   const encryption = createEncryption({ current: directory.secretKey })
   const generated: GeneratedKey[] = []
-  let tell: (key: GeneratedKey) => void = () => undefined
+  let notify: (key: GeneratedKey) => void = () => undefined
   try {
     const accounts = await openAccounts({
       store,
@@ -102,7 +102,7 @@ export async function boot(config: Config, logger: Logger, refused: (error: Erro
       onEvent: (event) => {
         if (event.type === 'key-generated') {
           generated.push(event)
-          tell(event)
+          notify(event)
         } else if (event.type === 'refused') refused(event.error)
         else log(logger, event)
       },
@@ -112,7 +112,7 @@ export async function boot(config: Config, logger: Logger, refused: (error: Erro
       encryption,
       accounts,
       generated,
-      onGenerated: (listener) => void (tell = listener),
+      onGenerated: (listener) => void (notify = listener),
       directory,
       async close() {
         await accounts.close()

@@ -101,9 +101,9 @@ function callFor(request: ModelRequest, { owner, admits, sessionId }: ChoiceScen
 /** The explanation of a plan, with the name the caller used and the reason for the choice of models. */
 export function withChoice<E extends { readonly requested: string; readonly params: { readonly [name: string]: unknown } }>(
   explanation: E,
-  asked: ModelRequest,
+  original: ModelRequest,
   { strategy, reasons }: ExplainedChoice,
 ): E {
   if (strategy === undefined) return explanation
-  return { ...explanation, requested: asked.model ?? asked.models?.[0] ?? explanation.requested, params: { ...explanation.params, ...reasons } }
+  return { ...explanation, requested: original.model ?? original.models?.[0] ?? explanation.requested, params: { ...explanation.params, ...reasons } }
 }

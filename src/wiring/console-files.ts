@@ -7,7 +7,7 @@ import type { ConsoleFile, ConsoleFiles } from '../http/management/console-route
 /** Builds are in `dist`, two folders above the sources of this room, or one folder above a bundle. */
 const PLACES = [join(import.meta.dirname, '..'), join(import.meta.dirname, '../../dist')]
 
-const gone = (): never => {
+const throwRebuilt = (): never => {
   throw new GatewayError('not_found', 'The console was built anew since this gateway started: start it again')
 }
 
@@ -21,7 +21,7 @@ export function findConsole(places: readonly string[] = PLACES): ConsoleFiles | 
       return {
         build: folder,
         get: (path) => byPath.get(path),
-        read: ({ path }, encoding) => readFile(join(place, folder, encoding === undefined ? path : `${path}.${encoding}`)).catch(gone),
+        read: ({ path }, encoding) => readFile(join(place, folder, encoding === undefined ? path : `${path}.${encoding}`)).catch(throwRebuilt),
       }
     } catch {
       // Not in this place.

@@ -134,13 +134,13 @@ export function accountRoutes(deps: AccountDependencies): readonly ManagementRou
 }
 
 /** What a call of this owner would do now. Draws no random number, pins nothing and counts nothing. */
-async function explain(deps: AccountDependencies, given: ModelRequest, owner: Owner, sessionId: string | undefined): Promise<RouteExplanation> {
+async function explain(deps: AccountDependencies, sent: ModelRequest, owner: Owner, sessionId: string | undefined): Promise<RouteExplanation> {
   const defaults = deps.defaults(owner)
-  const model = given.model ?? modelNames(given, defaults)[0]
-  const asked = model === undefined ? given : { ...given, model }
+  const model = sent.model ?? modelNames(sent, defaults)[0]
+  const requested = model === undefined ? sent : { ...sent, model }
   const view = deps.health.view()
   const admits = compileEndpointRule(deps.policies.guardrails.of(owner) ?? [])
-  const choice = await deps.choose(asked, { owner, defaults, sessionId, ...(admits === undefined ? {} : { admits }) })
+  const choice = await deps.choose(requested, { owner, defaults, sessionId, ...(admits === undefined ? {} : { admits }) })
   const { request, strategy } = choice
   const catalog = deps.catalog()
   const session = defaults.sticky ? deps.sticky.open(owner.workspaceId, request, sessionId) : undefined
@@ -153,11 +153,11 @@ async function explain(deps: AccountDependencies, given: ModelRequest, owner: Ow
     random: Math.random,
     now: Date.now(),
     defaults,
-    adaptation: deps.reach(asked),
+    adaptation: deps.reach(requested),
     ...(strategy === undefined ? {} : { strategy }),
     ...(session === undefined ? {} : { session }),
     ...(own === undefined ? {} : { ownKeys: own.use }),
     ...(admits === undefined ? {} : { admits }),
   })
-  return withChoice(explainPlan(plan, request, view), asked, choice)
+  return withChoice(explainPlan(plan, request, view), requested, choice)
 }

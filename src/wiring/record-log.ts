@@ -10,17 +10,17 @@ const GATHER_MS = 5_000
 /** Logs trouble with storing records: when it begins, while it lasts, and when it is over. */
 export function createRecordLog(logger: Pick<Logger, 'info' | 'warn'>, clock: Pick<Clock, 'monotonic'>): (event: SinkEvent) => void {
   const losses = createLosses(logger, clock)
-  let toldAt: number | undefined
+  let loggedAt: number | undefined
   return (event) => {
     switch (event.type) {
       case 'insert-failed': {
         const now = clock.monotonic()
-        if (toldAt !== undefined && now - toldAt < REPEAT_MS) return
-        toldAt = now
+        if (loggedAt !== undefined && now - loggedAt < REPEAT_MS) return
+        loggedAt = now
         return logger.warn({ ...event }, 'generation records')
       }
       case 'recovered':
-        toldAt = undefined
+        loggedAt = undefined
         losses.tell()
         return logger.info({ ...event }, 'generation records')
       case 'lost':
@@ -40,7 +40,7 @@ function createLosses(logger: Pick<Logger, 'warn'>, clock: Pick<Clock, 'monotoni
   const open = new Map<string, Loss>()
   let toldAt = -Infinity
   let timer: NodeJS.Timeout | undefined
-  const tell = (): void => {
+  const flush = (): void => {
     clearTimeout(timer)
     timer = undefined
     for (const loss of open.values()) logger.warn({ ...loss }, 'generation records')
@@ -52,8 +52,8 @@ function createLosses(logger: Pick<Logger, 'warn'>, clock: Pick<Clock, 'monotoni
     open.set(kind, { ...loss, records: loss.records + (open.get(kind)?.records ?? 0) })
     const waitMs = toldAt + GATHER_MS - clock.monotonic()
     // Losses at the end are logged at once, because there is no later.
-    if (kind === 'closed' || waitMs <= 0) tell()
-    else timer ??= setTimeout(tell, waitMs).unref()
+    if (kind === 'closed' || waitMs <= 0) flush()
+    else timer ??= setTimeout(flush, waitMs).unref()
   }
-  return { add, tell }
+  return { add, tell: flush }
 }
