@@ -152,9 +152,9 @@ function declarationOf({ slug, vendor }: ProviderConfig, known: Known): Provider
 }
 
 function misspelt({ slug, dialect }: ProviderConfig, known: Known): ConfigProblem | undefined {
-  const near = known.has(slug) || dialect !== undefined ? undefined : nearestTo(slug, [...known.keys()])
-  if (near === undefined) return undefined
-  const message = `${JSON.stringify(slug)} is no built-in provider; did you mean ${near}? (any other needs a dialect and a base_url, another account of it vendor: ${near})`
+  const nearest = known.has(slug) || dialect !== undefined ? undefined : nearestTo(slug, [...known.keys()])
+  if (nearest === undefined) return undefined
+  const message = `${JSON.stringify(slug)} is no built-in provider; did you mean ${nearest}? (any other needs a dialect and a base_url, another account of it vendor: ${nearest})`
   return { path: 'slug', message }
 }
 
@@ -162,8 +162,8 @@ function misnamedAccount(slug: string, vendor: string, known: Known): ConfigProb
   if (known.has(slug))
     return { path: 'slug', message: `${JSON.stringify(slug)} is a built-in provider; expected a slug of its own for another account` }
   if (known.has(vendor)) return undefined
-  const near = nearestTo(vendor, [...known.keys()])
-  const instead = near === undefined ? 'expected the slug of one (signalbox check --providers lists them)' : `did you mean ${near}?`
+  const nearest = nearestTo(vendor, [...known.keys()])
+  const instead = nearest === undefined ? 'expected the slug of one (signalbox check --providers lists them)' : `did you mean ${nearest}?`
   return { path: 'vendor', message: `${JSON.stringify(vendor)} is no built-in provider; ${instead}` }
 }
 
@@ -226,8 +226,8 @@ function unknownProvider(slug: string, configured: Iterable<string>, providers: 
   const builtIn = providers.find((provider) => provider.slug === slug)
   const name = JSON.stringify(slug)
   if (builtIn === undefined) {
-    const near = nearestTo(slug, [...configured, ...providers.map((provider) => provider.slug)])
-    return `${name}; ${near === undefined ? 'expected the slug of an entry under providers, or of a built-in provider' : `did you mean ${near}?`}`
+    const nearest = nearestTo(slug, [...configured, ...providers.map((provider) => provider.slug)])
+    return `${name}; ${nearest === undefined ? 'expected the slug of an entry under providers, or of a built-in provider' : `did you mean ${nearest}?`}`
   }
   const { variables } = switchOnOf(builtIn)
   return `${name} is not switched on; expected ${variables[0] ?? 'a variable'} in the environment, or an entry for it under providers`

@@ -187,11 +187,11 @@ function createConnections(
       return undefined
     }
     const baseUrl = baseUrlFor?.(upstreamModel) ?? (dialect === main ? undefined : baseUrls[dialect.name])
-    const given: Json = { ...impliedBy(listed, dialect), ...optionsOf(dialect), ...options }
-    const key = `${dialect.name} ${baseUrl ?? ''} ${JSON.stringify(given)}`
+    const merged: Json = { ...impliedBy(listed, dialect), ...optionsOf(dialect), ...options }
+    const key = `${dialect.name} ${baseUrl ?? ''} ${JSON.stringify(merged)}`
     const known = cache.get(key)
     if (known !== undefined) return known
-    const parsed = dialect.options.safeParse(given)
+    const parsed = dialect.options.safeParse(merged)
     if (parsed.success) {
       const connection: Connection = { ...shared, ...defined({ baseUrl }), dialect, options: parsed.data }
       cache.set(key, connection)
@@ -209,8 +209,8 @@ const impliedBy = (listed: readonly Modality[], dialect: Dialect): Json =>
   Object.fromEntries(listed.flatMap((kind) => Object.entries(dialect.listed?.[kind] ?? {})))
 
 function unknownOption(option: string, { name, options }: Dialect): string {
-  const near = options instanceof ZodObject ? closest(option, Object.keys(options.shape)) : undefined
-  return `unknown option of the dialect ${name}${near === undefined ? '' : `; did you mean ${near}?`}`
+  const nearest = options instanceof ZodObject ? closest(option, Object.keys(options.shape)) : undefined
+  return `unknown option of the dialect ${name}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`
 }
 
 /** Scopes reach callers inside the reasoning that they receive. Hashed, they tell parties apart and reveal nothing of addresses and accounts. */

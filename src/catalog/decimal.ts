@@ -19,8 +19,8 @@ function toPlain(value: number): string {
 }
 
 function shiftLeft(text: string, places: number): string {
-  const [whole = '0', fraction = ''] = text.split('.')
-  const digits = whole.padStart(places + 1, '0')
+  const [integerPart = '0', fraction = ''] = text.split('.')
+  const digits = integerPart.padStart(places + 1, '0')
   const cut = digits.length - places
   const left = digits.slice(0, cut).replace(/^0+(?=\d)/, '')
   const right = (digits.slice(cut) + fraction).replace(/0+$/, '')

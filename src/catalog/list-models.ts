@@ -39,7 +39,7 @@ const number = z
   .string()
   .regex(/^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i, 'a number is expected')
   .transform(Number)
-const whole = z
+const integer = z
   .string()
   .regex(/^-?\d+$/, 'a whole number is expected')
   .transform(Number)
@@ -59,7 +59,7 @@ const CATEGORIES = [
   'trivia',
   'academia',
 ] as const
-const days = orNull(whole.pipe(z.int().min(0)).optional()).describe('Whole days since the model came out; one whose day is not known is of no age.')
+const days = orNull(integer.pipe(z.int().min(0)).optional()).describe('Whole days since the model came out; one whose day is not known is of no age.')
 const UNKNOWN = 'Without effect: the gateway keeps no such figures.'
 const figure = amount.describe(UNKNOWN)
 const share = orNull(number.pipe(z.number().min(0).max(1)).optional()).describe(UNKNOWN)
@@ -69,8 +69,8 @@ const share = orNull(number.pipe(z.number().min(0).max(1)).optional()).describe(
  * every server.
  */
 export const modelsQuery = z.looseObject({
-  offset: orNull(whole.pipe(z.int().min(0)).optional()),
-  limit: whole.pipe(z.int().min(1).max(1_000)).optional().describe('500 where only `offset` is given; without either the list comes whole.'),
+  offset: orNull(integer.pipe(z.int().min(0)).optional()),
+  limit: integer.pipe(z.int().min(1).max(1_000)).optional().describe('500 where only `offset` is given; without either the list comes whole.'),
   supported_parameters: names.optional(),
   input_modalities: names.optional(),
   output_modalities: names
@@ -79,7 +79,7 @@ export const modelsQuery = z.looseObject({
   model_authors: names.optional(),
   providers: names.optional(),
   q: z.string().optional(),
-  context: whole.pipe(z.int().min(1)).optional(),
+  context: integer.pipe(z.int().min(1)).optional(),
   min_price: amount,
   max_price: amount,
   min_output_price: amount,
@@ -217,7 +217,7 @@ const namesProvider = (text: string, { provider, providerName, tag, vendor }: En
 
 function matchesEndpoints(model: PublicModel, catalog: BuiltCatalog, query: ModelsQuery): boolean {
   const { providers, zdr, distillable, region } = query
-  if ([providers, zdr, distillable, region].every((asked) => asked === undefined)) return true
+  if ([providers, zdr, distillable, region].every((filter) => filter === undefined)) return true
   return (catalog.find(model.id)?.endpoints ?? []).some(
     (endpoint) =>
       (providers === undefined || providers.some((name) => namesProvider(name, endpoint))) &&

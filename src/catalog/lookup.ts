@@ -29,8 +29,8 @@ export function createLookup({ models, openModel, makerOf = nobody, homesOf = no
 
   const listed = (name: string): Model | undefined => bySlug.get(name) ?? byAlias.get(name) ?? opened.get(name)
 
-  function find(asked: string): Model | undefined {
-    let name = asked
+  function find(requested: string): Model | undefined {
+    let name = requested
     // A loop and not a recursion, because callers may send as many suffixes as fit into a body.
     for (;;) {
       const known = listed(name)

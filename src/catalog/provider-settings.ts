@@ -53,8 +53,8 @@ export function resolveSettings(sources: ProviderSources, apiKeys: readonly Secr
   const { provider, config, env } = sources
   const fromEnv = Object.entries(provider?.env.settings ?? {}).map(([setting, variables]) => [setting, firstSet(variables, env)])
   const extra = { ...defined(Object.fromEntries(fromEnv) as Record<string, string | undefined>), ...config?.settings }
-  const given = defined({ baseUrl: configBaseUrl(sources) ?? envBaseUrl(provider, env), organization: config?.organization })
-  const settings: ProviderSettings = { ...given, apiKeys, options: config?.options ?? {}, extra }
+  const declared = defined({ baseUrl: configBaseUrl(sources) ?? envBaseUrl(provider, env), organization: config?.organization })
+  const settings: ProviderSettings = { ...declared, apiKeys, options: config?.options ?? {}, extra }
   if (provider?.settings === undefined) return refuseSettings(config, report) ? undefined : { settings, connectable: true }
   const parsed = provider.settings.safeParse(extra)
   if (parsed.success) return { settings, connectable: true }
