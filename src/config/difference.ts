@@ -59,7 +59,7 @@ function compare(place: Place): void {
       (key) => (path === '' ? key : `${path}.${key}`),
     )
   }
-  if (!isListOfEntries(was) || !isListOfEntries(is)) return tell(place)
+  if (!isListOfEntries(was) || !isListOfEntries(is)) return report(place)
   const identity = identityOf(was, is)
   const namesOf = (list: readonly Entry[]): readonly string[] =>
     list.map((entry, position) => String(identity === undefined ? position : entry[identity]))
@@ -96,7 +96,7 @@ function identityOf(was: readonly Entry[], is: readonly Entry[]): string | undef
   return IDENTITIES.find((field) => tellsApart(was, field) && tellsApart(is, field))
 }
 
-function tell(place: Place): void {
+function report(place: Place): void {
   const { was, is, rawWas, rawIs } = place
   const before = shown(rawWas, place)
   const after = shown(rawIs, place)

@@ -141,11 +141,11 @@ function sourceOf(text: string, file: string, mustSaySomething: boolean): Source
   return { ...source, tree: source.tree ?? {} }
 }
 
-function applyOverrides(tree: unknown, env: Env, given: ConfigOverrides, origins: Map<string, string>): unknown {
+function applyOverrides(tree: unknown, env: Env, overrides: ConfigOverrides, origins: Map<string, string>): unknown {
   if (!isMapping(tree)) return tree
   let result = tree
   for (const entry of OVERRIDES) {
-    const option = 'option' in entry ? given[entry.option] : undefined
+    const option = 'option' in entry ? overrides[entry.option] : undefined
     const value = option ?? nonEmpty(env[entry.variable])
     if (value === undefined) continue
     const [outer, inner] = entry.path

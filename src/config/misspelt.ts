@@ -21,8 +21,8 @@ export function misspeltVariables(env: Env, text = ''): readonly string[] {
   const unread = Object.keys(env).flatMap((name) => {
     if (!name.toUpperCase().startsWith(PREFIX) || VARIABLES.includes(name)) return []
     const word = name.slice(PREFIX.length).toLowerCase()
-    const near = closest(word, WORDS) ?? (word === '' ? undefined : WORDS.find((known) => known.startsWith(`${word}_`)))
-    return near === undefined ? [] : [{ name, meant: PREFIX + near.toUpperCase() }]
+    const nearest = closest(word, WORDS) ?? (word === '' ? undefined : WORDS.find((known) => known.startsWith(`${word}_`)))
+    return nearest === undefined ? [] : [{ name, meant: PREFIX + nearest.toUpperCase() }]
   })
   return unread
     .filter(({ name }) => !text.includes(`{${name}`))

@@ -15,7 +15,7 @@ function age(least: number, expected: string) {
   return z.union([forever, duration()], { error: expected }).refine((ms) => ms >= least, { error: expected })
 }
 
-const kept = () => age(3_600_000, 'a duration of an hour or more, such as 90d, or forever')
+const retentionAge = () => age(3_600_000, 'a duration of an hour or more, such as 90d, or forever')
 
 export const overloadSection = section({
   enabled: flag().prefault(true).describe('Whether calls are refused under overload.'),
@@ -25,14 +25,14 @@ export const overloadSection = section({
 }).prefault({})
 
 export const retentionSection = section({
-  generations: kept().prefault('90d').describe('Records, unless a delivery waits or may be replayed.'),
-  content: kept().optional().describe('Texts, if a workspace keeps them; `30d` by default, at most `generations`.'),
-  dead_letters: kept().prefault('30d').describe('Deliveries that were given up.'),
+  generations: retentionAge().prefault('90d').describe('Records, unless a delivery waits or may be replayed.'),
+  content: retentionAge().optional().describe('Texts, if a workspace keeps them; `30d` by default, at most `generations`.'),
+  dead_letters: retentionAge().prefault('30d').describe('Deliveries that were given up.'),
   activity: age(DAY_MS, 'a duration of a day or more, such as 400d, or forever').prefault('400d').describe('Sums per day, key and endpoint.'),
   spend: age(LEAST_SPEND_MS, 'a duration of 32d or more, because a month that runs is still counted, or forever')
     .prefault('62d')
     .describe('Spending of past periods; at least `32d`.'),
-  deleted_destinations: kept().prefault('90d').describe('Remains of deleted destinations.'),
+  deleted_destinations: retentionAge().prefault('90d').describe('Remains of deleted destinations.'),
   every: duration()
     .refine((ms) => ms >= 60_000 && ms <= DAY_MS, { error: 'a duration from 1m to 1d' })
     .prefault('1h')

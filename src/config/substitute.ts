@@ -46,23 +46,23 @@ function isSet(value: unknown, env: Env): boolean {
 }
 
 function substituteText(value: string, env: Env, path: string, problems: ConfigProblem[]): string {
-  return value.replace(REFERENCE, (whole, escaped: string, inside: string, end: string) => {
-    if (escaped !== '') return whole.slice(1)
+  return value.replace(REFERENCE, (reference, escaped: string, inside: string, end: string) => {
+    if (escaped !== '') return reference.slice(1)
     // Such a reference would not be replaced, or only in part, and the remains would be used as the value.
     if (end === '' || inside.includes('${')) {
       problems.push({ path, message: `a reference ${end === '' ? 'is not closed' : 'stands inside another'}; ${FORMS}` })
-      return whole
+      return reference
     }
     const [, name, fallback] = NAME.exec(inside) ?? []
     if (name === undefined) {
-      problems.push({ path, message: `${JSON.stringify(whole)} is no reference; ${FORMS}` })
-      return whole
+      problems.push({ path, message: `${JSON.stringify(reference)} is no reference; ${FORMS}` })
+      return reference
     }
     const found = env[name]
     if (found !== undefined && found !== '') return found
     if (fallback !== undefined) return fallback
     problems.push({ path, message: `the environment variable ${name} is not set; set it, or write \${${name}:-default}` })
-    return whole
+    return reference
   })
 }
 
