@@ -88,9 +88,9 @@ const metadata = blockList(METADATA_V4, METADATA_V6)
  * names.
  */
 export function isMetadataAddress(host: string): boolean {
-  const bare = host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
-  const family = isIP(bare)
-  return family !== 0 && metadata.check(bare, family === 6 ? 'ipv6' : 'ipv4')
+  const address = host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
+  const family = isIP(address)
+  return family !== 0 && metadata.check(address, family === 6 ? 'ipv6' : 'ipv4')
 }
 
 /** Classifies an address in text form; anything that is not an address, or has a zone, is forbidden. */

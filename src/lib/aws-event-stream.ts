@@ -60,7 +60,7 @@ interface FrameKind {
 export function createAwsEventStreamParser(listener: EventStreamListener, limits: EventStreamLimits = {}): EventStreamParser {
   const maxFrameBytes = limits.maxFrameBytes ?? 16 * 1024 * 1024
   const known = new Map<string, FrameKind>()
-  let held: Buffer = Buffer.alloc(0)
+  let pending: Buffer = Buffer.alloc(0)
   let size = 0
 
   const frameLength = (bytes: Buffer, at: number): number => {
@@ -108,12 +108,12 @@ export function createAwsEventStreamParser(listener: EventStreamListener, limits
   /** Appends bytes to those held, up to `want` of them in total; returns how many it took. */
   const gather = (chunk: Buffer, from: number, want: number): number => {
     const taken = Math.min(want - size, chunk.length - from)
-    if (size + taken > held.length) {
+    if (size + taken > pending.length) {
       const larger = Buffer.allocUnsafe(Math.min(Math.max(FIRST_HOLD_BYTES, 2 * (size + taken)), Math.max(maxFrameBytes, FIRST_HOLD_BYTES)))
-      held.copy(larger, 0, 0, size)
-      held = larger
+      pending.copy(larger, 0, 0, size)
+      pending = larger
     }
-    chunk.copy(held, size, from, from + taken)
+    chunk.copy(pending, size, from, from + taken)
     size += taken
     return taken
   }
@@ -124,15 +124,15 @@ export function createAwsEventStreamParser(listener: EventStreamListener, limits
     if (size < PRELUDE_BYTES) {
       at = gather(chunk, 0, PRELUDE_BYTES)
       if (size < PRELUDE_BYTES) return at
-      frameLength(held, 0)
+      frameLength(pending, 0)
     }
-    const total = held.readUInt32BE(0)
+    const total = pending.readUInt32BE(0)
     at += gather(chunk, at, total)
     if (size < total) return at
     size = 0
-    deliver(held, 0, total)
+    deliver(pending, 0, total)
     // A buffer that grew for one large frame is not kept for small ones.
-    if (held.length > 16 * FIRST_HOLD_BYTES) held = Buffer.alloc(0)
+    if (pending.length > 16 * FIRST_HOLD_BYTES) pending = Buffer.alloc(0)
     return at
   }
 

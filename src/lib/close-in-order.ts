@@ -14,10 +14,10 @@ const LIMIT_MS = 2_000
  */
 export async function closeInOrder(steps: readonly ClosingStep[], onProblem: (name: string, error: unknown) => void): Promise<void> {
   for (const { name, close, limitMs = LIMIT_MS } of steps) {
-    const { promise: late, reject } = Promise.withResolvers<never>()
+    const { promise: timedOut, reject } = Promise.withResolvers<never>()
     const timer = setTimeout(() => reject(new Error(`not closed within ${limitMs} ms`)), limitMs)
     try {
-      await Promise.race([close(), late])
+      await Promise.race([close(), timedOut])
     } catch (error) {
       onProblem(name, error)
     } finally {

@@ -1,15 +1,15 @@
 /** The known word that was probably meant; undefined if none is similar enough. */
 export function closest(word: string, known: readonly string[]): string | undefined {
-  const near = known.map((name) => ({ name, distance: editDistance(word.toLowerCase(), name) })).toSorted((a, b) => a.distance - b.distance)[0]
-  return near !== undefined && near.distance <= Math.max(1, Math.floor(near.name.length / 3)) ? near.name : undefined
+  const nearest = known.map((name) => ({ name, distance: editDistance(word.toLowerCase(), name) })).toSorted((a, b) => a.distance - b.distance)[0]
+  return nearest !== undefined && nearest.distance <= Math.max(1, Math.floor(nearest.name.length / 3)) ? nearest.name : undefined
 }
 
 /** The known name whose words include all words of this one, or the reverse: `bedrock` and `amazon-bedrock`. The shortest, if there are several. */
 export function closestByWords(name: string, known: readonly string[]): string | undefined {
   const words = wordsOf(name)
   const isPart = (some: ReadonlySet<string>, all: ReadonlySet<string>): boolean => some.size > 0 && [...some].every((word) => all.has(word))
-  const near = known.filter((other) => isPart(words, wordsOf(other)) || isPart(wordsOf(other), words))
-  return near.toSorted((a, b) => a.length - b.length)[0]
+  const matching = known.filter((other) => isPart(words, wordsOf(other)) || isPart(wordsOf(other), words))
+  return matching.toSorted((a, b) => a.length - b.length)[0]
 }
 
 /** Words of one or two letters say too little to be compared. */
@@ -23,8 +23,8 @@ const wordsOf = (name: string): ReadonlySet<string> =>
 
 /** The end of an error message that names the word that was probably meant. */
 export function insteadOf(word: string, known: readonly string[]): string {
-  const near = closest(word, known)
-  return near === undefined ? `expected one of: ${known.join(', ')}` : `did you mean ${near}? (known: ${known.join(', ')})`
+  const nearest = closest(word, known)
+  return nearest === undefined ? `expected one of: ${known.join(', ')}` : `did you mean ${nearest}? (known: ${known.join(', ')})`
 }
 
 /** Counts letters that are missing, superfluous, wrong, or swapped with their neighbour. */

@@ -63,7 +63,7 @@ export function createConnector({ lookup, timeoutMs, ca, proxies }: ConnectorOpt
       stop = firstToConnect(addresses, open, (...[error, socket]) => {
         if (error !== null) return fail(error)
         if (proxy === undefined) return take(socket)
-        openTunnel(socket, proxy, { target, secure, holds: (held) => (stop = () => void held.destroy()) }, (...[refusal, tunnel]) =>
+        openTunnel(socket, proxy, { target, secure, holds: (socketInUse) => (stop = () => void socketInUse.destroy()) }, (...[refusal, tunnel]) =>
           refusal === null ? take(tunnel) : fail(refusal),
         )
       })

@@ -20,8 +20,8 @@ export function otlpTraceId(id: string): string {
 }
 
 /** The trace id of a call: the caller's if there is one, otherwise the call's own id. */
-export function callTraceId(given: unknown, callId: string): string {
-  return typeof given === 'string' && given.trim() !== '' ? given : callId
+export function callTraceId(traceId: unknown, callId: string): string {
+  return typeof traceId === 'string' && traceId.trim() !== '' ? traceId : callId
 }
 
 /** The id of our span for one attempt at a provider; `number` counts from 1. */
@@ -74,7 +74,7 @@ export function unixSeconds(timeMs: number): number {
 
 /** Unix nanoseconds as a decimal string. Whole milliseconds are exact; fractions are kept to the nanosecond. */
 export function unixNanos(timeMs: number): string {
-  const whole = Math.floor(timeMs)
-  const nanos = Math.round((timeMs - whole) * 1e6)
-  return nanos === 1_000_000 ? `${whole + 1}000000` : `${whole}${String(nanos).padStart(6, '0')}`
+  const wholeMs = Math.floor(timeMs)
+  const nanos = Math.round((timeMs - wholeMs) * 1e6)
+  return nanos === 1_000_000 ? `${wholeMs + 1}000000` : `${wholeMs}${String(nanos).padStart(6, '0')}`
 }

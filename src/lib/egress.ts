@@ -136,8 +136,8 @@ export function createEgress(options: EgressOptions): Egress {
 
 /** A delivery that was answered in time would be sent again, and an answer that has begun be given up, if the limit did not wait for what has arrived. */
 function startLimit(ms: number): { readonly limit: AbortSignal; readonly end: () => void } {
-  const late = new AbortController()
-  return { limit: late.signal, end: whenLate(ms, () => late.abort()) }
+  const controller = new AbortController()
+  return { limit: controller.signal, end: whenLate(ms, () => controller.abort()) }
 }
 
 async function* bounded(body: AsyncIterable<Buffer>, limit: number, host: string, broken: (error: unknown) => EgressError): AsyncGenerator<Buffer> {

@@ -59,7 +59,7 @@ export function readProxies(env: Environment): Proxies | undefined {
     of({ protocol, hostname, port }) {
       const proxy = protocol === 'https:' ? secure : plain
       if (proxy === undefined) return undefined
-      const host = bare(hostname)
+      const host = normalized(hostname)
       return isLoopback(host) || isException(host, portOf(protocol, port)) ? undefined : proxy
     },
     secure,
@@ -88,7 +88,7 @@ function proxyOf(env: Environment, names: readonly string[]): Proxy | undefined 
     )
   return {
     secure: url.protocol === 'https:',
-    host: bare(url.hostname),
+    host: normalized(url.hostname),
     port: portOf(url.protocol, url.port),
     authorization: url.username === '' && url.password === '' ? undefined : `Basic ${credentialsOf(url, name)}`,
   }
@@ -102,7 +102,7 @@ function credentialsOf({ username, password }: URL, name: string): string {
   }
 }
 
-const bare = (host: string): string =>
+const normalized = (host: string): string =>
   host
     .toLowerCase()
     .replace(/^\[|\]$/g, '')
@@ -133,7 +133,7 @@ function exception(entry: string): Exception {
   if (range !== null) return inRange(range[1]!, Number(range[2]))
   // An IPv6 address without brackets has no port.
   const [, bracketed, name = entry, port] = /^(?:\[(.+)\]|([^:]+))(?::(\d+))?$/.exec(entry) ?? []
-  const wanted = bare(bracketed ?? name).replace(/^\*?\./, '')
+  const wanted = normalized(bracketed ?? name).replace(/^\*?\./, '')
   return (host, at) => (host === wanted || (isIP(host) === 0 && host.endsWith(`.${wanted}`))) && (port === undefined || Number(port) === at)
 }
 

@@ -199,8 +199,8 @@ function plainOf(unit: string, escaped: Escaped, lookalikes: typeof LOOKALIKES):
 function composed(marked: string, lookalikes: typeof LOOKALIKES): string {
   const [first = '', ...marks] = marked
   const base = lookalikes[first] ?? first
-  const whole = (base + marks.filter((mark) => !HIDDEN.test(mark)).join('')).normalize('NFKC')
-  return base <= '\x7f' ? whole.replace(/(?<=^.)\p{M}+$/u, '') : whole
+  const normalized = (base + marks.filter((mark) => !HIDDEN.test(mark)).join('')).normalize('NFKC')
+  return base <= '\x7f' ? normalized.replace(/(?<=^.)\p{M}+$/u, '') : normalized
 }
 
 /** Decodes percent-encoded UTF-8; invalid escapes are kept. */

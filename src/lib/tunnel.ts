@@ -35,7 +35,7 @@ export const isOfProxy = (error: Error): boolean => 'ofProxy' in error
 
 function ask(connection: Socket, { authorization }: Proxy, { protocol, hostname, port }: ConnectionTarget, opened: Opened): void {
   const authority = authorityOf(hostname, portOf(protocol, port))
-  const asked = request({
+  const connectRequest = request({
     method: 'CONNECT',
     path: authority,
     setHost: false,
@@ -43,8 +43,8 @@ function ask(connection: Socket, { authorization }: Proxy, { protocol, hostname,
     createConnection: () => connection,
   })
   // After the first error nobody listens to this socket any more, but an error event without a listener would end the process.
-  asked.on('error', opened)
-  asked.once('connect', ({ statusCode = 0 }, socket: Socket, head: Buffer) => {
+  connectRequest.on('error', opened)
+  connectRequest.once('connect', ({ statusCode = 0 }, socket: Socket, head: Buffer) => {
     if (statusCode < 200 || statusCode > 299) {
       socket.destroy()
       return opened(Object.assign(new Error(`the proxy answers ${statusCode}`), { code: `ERR_PROXY_${statusCode}` }))
@@ -52,7 +52,7 @@ function ask(connection: Socket, { authorization }: Proxy, { protocol, hostname,
     if (head.length > 0) socket.unshift(head)
     opened(null, socket)
   })
-  asked.end()
+  connectRequest.end()
 }
 
 const authorityOf = (host: string, port: number): string => `${isIP(host) === 6 ? `[${host}]` : host}:${port}`

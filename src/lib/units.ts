@@ -35,6 +35,6 @@ function parse(value: unknown, units: { readonly [unit: string]: number }, plain
 }
 
 function toWhole(value: number): number | undefined {
-  const whole = Math.round(value)
-  return Number.isSafeInteger(whole) && whole >= 0 ? whole : undefined
+  const rounded = Math.round(value)
+  return Number.isSafeInteger(rounded) && rounded >= 0 ? rounded : undefined
 }
