@@ -22,7 +22,7 @@ const NEEDS_RECOGNISER: ReadonlySet<string> = new Set(['person-name', 'address']
 const INJECTION = 'regex-prompt-injection'
 
 /** Marks a message that is complete by itself; other messages only complete "expected ...". */
-const WHOLE = { whole: true }
+const COMPLETE_MESSAGE = { whole: true }
 
 const builtinFilter = z
   .strictObject({
@@ -35,12 +35,12 @@ const builtinFilter = z
     if (NEEDS_RECOGNISER.has(slug))
       context.addIssue({
         code: 'custom',
-        params: WHOLE,
+        params: COMPLETE_MESSAGE,
         path: ['slug'],
         message: `${slug} needs a recogniser of names and places, which this gateway does not have`,
       })
     if (scope !== undefined && slug !== INJECTION)
-      context.addIssue({ code: 'custom', params: WHOLE, path: ['scan_scope'], message: `only ${INJECTION} has a scope` })
+      context.addIssue({ code: 'custom', params: COMPLETE_MESSAGE, path: ['scan_scope'], message: `only ${INJECTION} has a scope` })
   })
 
 const patternFilter = z
@@ -51,7 +51,7 @@ const patternFilter = z
   })
   .superRefine(({ pattern }, context) => {
     const problem = problemOf(pattern)
-    if (problem !== undefined) context.addIssue({ code: 'custom', params: WHOLE, path: ['pattern'], message: problem })
+    if (problem !== undefined) context.addIssue({ code: 'custom', params: COMPLETE_MESSAGE, path: ['pattern'], message: problem })
   })
 
 function problemOf(pattern: string): string | undefined {

@@ -18,11 +18,11 @@ export function tierAsked({
  * the requested tier, unless it was not sent to the upstream (`dropped`: what was not sent).
  */
 export function tierServed(
-  told: string | undefined,
+  reported: string | undefined,
   own: EndpointTier | undefined,
   request: Pick<ModelRequest, 'service_tier'>,
   dropped: readonly string[] = [],
 ): string {
-  const words = [told, own, dropped.includes('service_tier') ? undefined : tierAsked(request)]
+  const words = [reported, own, dropped.includes('service_tier') ? undefined : tierAsked(request)]
   return words.find((word) => word !== undefined && NAMED.has(word)) ?? 'default'
 }

@@ -11,8 +11,8 @@ export function withoutSecrets(tool: Tool): Tool {
   const shown = withoutCredentials(tool as JsonObject)
   const parameters = shown['parameters']
   if (typeof parameters !== 'object' || parameters === null) return shown as Tool
-  const kept = withShownTools(withoutCredentials(parameters as JsonObject))
-  return (kept === parameters ? shown : { ...shown, parameters: kept }) as Tool
+  const shownParameters = withShownTools(withoutCredentials(parameters as JsonObject))
+  return (shownParameters === parameters ? shown : { ...shown, parameters: shownParameters }) as Tool
 }
 
 /** The input for storage, because it may contain tools, too. Returns the same list if there is nothing to hide. */
@@ -46,8 +46,8 @@ function secretsIn(fields: JsonObject): readonly string[] {
   const { server_url: address } = fields
   const url = typeof address === 'string' ? URL.parse(address) : null
   const behind = url === null ? [] : [url.password, `${url.pathname}${url.search}`]
-  const given = TOOL_CREDENTIALS.flatMap((name) => (isJsonObject(fields[name]) ? Object.values(fields[name]) : [fields[name]]))
-  return [...behind, ...given].filter((value) => typeof value === 'string')
+  const credentials = TOOL_CREDENTIALS.flatMap((name) => (isJsonObject(fields[name]) ? Object.values(fields[name]) : [fields[name]]))
+  return [...behind, ...credentials].filter((value) => typeof value === 'string')
 }
 
 function withoutCredentials(fields: JsonObject): JsonObject {
