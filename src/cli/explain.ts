@@ -73,21 +73,21 @@ async function readInput(): Promise<Buffer> {
 const NOBODY: Owner = { workspaceId: DEFAULT_WORKSPACE_ID, keyHash: '', keyName: '', keyLabel: '' }
 
 /** The plan of a request under this configuration, as a gateway without any history would make it. */
-async function explanationOf(asked: ModelRequest, catalog: BuiltCatalog, config: Config, plugins: Plugins): Promise<RouteExplanation> {
+async function explanationOf(requested: ModelRequest, catalog: BuiltCatalog, config: Config, plugins: Plugins): Promise<RouteExplanation> {
   const { model } = config.defaults
   const defaults = model === undefined ? {} : { model }
-  const choice = await plugins.choose(asked, { owner: NOBODY, defaults })
+  const choice = await plugins.choose(requested, { owner: NOBODY, defaults })
   const { request, strategy } = choice
   const plan = planRoute({
     request,
     catalog,
     random: () => 0,
     now: Date.now(),
-    adaptation: plugins.reach(asked),
+    adaptation: plugins.reach(requested),
     defaults,
     ...(strategy === undefined ? {} : { strategy }),
   })
-  return withChoice(explainPlan(plan, request), asked, choice)
+  return withChoice(explainPlan(plan, request), requested, choice)
 }
 
 function print(explanation: RouteExplanation): void {

@@ -30,12 +30,16 @@ export async function probeProvider(
   const path = dialect.modelList?.path ?? ''
   const ask = (headers: Headers): Promise<number> => statusOf(http, { url: `${baseUrl}${path}`, headers, connection, limitMs })
   try {
-    const bare = await ask({})
-    const lost = configured && path !== '' && bare === 404 ? `; there is no ${path}, which most servers of this format have: is the path right?` : ''
-    const address = { fault: false, text: `${baseUrl} reachable (HTTP ${bare} without credentials), ${credentials.length} credential(s)${lost}` }
+    const statusWithoutKey = await ask({})
+    const lost =
+      configured && path !== '' && statusWithoutKey === 404 ? `; there is no ${path}, which most servers of this format have: is the path right?` : ''
+    const address = {
+      fault: false,
+      text: `${baseUrl} reachable (HTTP ${statusWithoutKey} without credentials), ${credentials.length} credential(s)${lost}`,
+    }
     if (!keys) return [address]
     const signing = credentials.length === 0 && sign !== undefined ? [undefined] : credentials
-    return [address, ...(await Promise.all(signing.map((credential) => probeCredential(connection, credential, bare, ask))))]
+    return [address, ...(await Promise.all(signing.map((credential) => probeCredential(connection, credential, statusWithoutKey, ask))))]
   } catch (error) {
     return [{ fault: true, text: `${baseUrl} not reachable: ${unknownAuthority(error) ?? (error as Error).message}` }]
   }
@@ -47,17 +51,17 @@ const isRefusal = (status: number): boolean => status === 401 || status === 403
 async function probeCredential(
   connection: Probed,
   credential: Credential | undefined,
-  bare: number,
+  statusWithoutKey: number,
   ask: (headers: Headers) => Promise<number>,
 ): Promise<ProviderFinding> {
   const name = `credential ${credential?.id ?? 'of its own kind'}`
   if (connection.dialect.modelList === undefined) return { fault: false, text: `${name}: not tested, as this format has no list of models` }
-  if (bare < 400) return { fault: false, text: `${name}: not tested, as the list of models is open to everybody` }
+  if (statusWithoutKey < 400) return { fault: false, text: `${name}: not tested, as the list of models is open to everybody` }
   try {
     const status = await ask(await headersFor(connection, credential))
     if (status < 400) return { fault: false, text: `${name}: accepted` }
     // Some answer a wrong key like any other mistake.
-    const refused = isRefusal(status) || (status === 400 && isRefusal(bare))
+    const refused = isRefusal(status) || (status === 400 && isRefusal(statusWithoutKey))
     return { fault: refused, text: refused ? `${name}: refused (HTTP ${status})` : `${name}: not tested, as the list of models is HTTP ${status}` }
   } catch (error) {
     return { fault: true, text: `${name}: ${(error as Error).message}` }

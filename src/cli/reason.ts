@@ -17,6 +17,6 @@ export function reasonOf(error: unknown): string {
 /** Why a certificate was not trusted and how it would be; undefined for any other error. */
 export function unknownAuthority(error: unknown): string | undefined {
   const { message, cause } = error as Error
-  const said = cause instanceof Error ? cause.message : message
-  return UNKNOWN_AUTHORITY.test(said) ? `${said.replace(ADVICE_OF_NODE, '')}: ${NAME_IT}` : undefined
+  const text = cause instanceof Error ? cause.message : message
+  return UNKNOWN_AUTHORITY.test(text) ? `${text.replace(ADVICE_OF_NODE, '')}: ${NAME_IT}` : undefined
 }

@@ -67,9 +67,9 @@ export function periodOf({ month: named, from, to }: Pick<ReconcileOptions, 'mon
 const INVOICE = /^([^=\s]+)=(\d+\.?\d*|\.\d+)$/
 
 /** `provider=USD`, each provider once. */
-export function invoicesOf(given: readonly string[]): ReadonlyMap<string, number> {
+export function invoicesOf(texts: readonly string[]): ReadonlyMap<string, number> {
   const invoices = new Map<string, number>()
-  for (const text of given) {
+  for (const text of texts) {
     const [, provider, amount] = INVOICE.exec(text) ?? []
     const usd = Number(amount)
     if (provider === undefined || !Number.isFinite(usd))
@@ -139,8 +139,8 @@ function inWords({ from, to, keptSince }: Period, lines: readonly CostLine[], in
     return [...own.map((line) => row(line, line.model)), ...(own.length === 1 ? [] : [row(sum, '(all)')])]
   })
   const body = rows.length === 0 ? 'no calls\n' : table([HEAD, ...rows], NUMBERS)
-  const gone = `records of before ${date(keptSince ?? from)} go by age (retention.generations): not all of them are here, and the sums are too small`
-  const remarks = [...(keptSince === undefined ? [] : [gone]), ...sums.flatMap((sum) => remarksOn(sum, invoices.get(sum.provider)))]
+  const incomplete = `records of before ${date(keptSince ?? from)} go by age (retention.generations): not all of them are here, and the sums are too small`
+  const remarks = [...(keptSince === undefined ? [] : [incomplete]), ...sums.flatMap((sum) => remarksOn(sum, invoices.get(sum.provider)))]
   return `${date(from)} to ${date(to - DAY_MS)} (UTC), by the records of this gateway\n\n${body}${remarks.length === 0 ? '' : `\n${remarks.join('\n')}\n`}`
 }
 
@@ -158,7 +158,7 @@ function remarksOn(sum: Sums, invoice: number | undefined): readonly string[] {
   if (invoice === undefined) return remarks
   const difference = invoice - sum.usd
   const share = sum.usd > 0 ? `, ${((difference / sum.usd) * 100).toFixed(2)} %` : ''
-  const way =
+  const comparison =
     Math.abs(difference) < 0.000_000_5 ? 'as recorded' : `${usd(Math.abs(difference))} USD ${difference > 0 ? 'more' : 'less'} than recorded${share}`
-  return [`${provider}: invoice ${usd(invoice)} USD, ${way}`, ...remarks]
+  return [`${provider}: invoice ${usd(invoice)} USD, ${comparison}`, ...remarks]
 }

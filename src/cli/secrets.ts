@@ -22,8 +22,8 @@ export async function rotate(overrides: Overrides): Promise<void> {
   const { store, directory } = await openExisting(await loadConfig(storeOptions(overrides)), { synchronous: 'full' })
   try {
     await store.migrate()
-    const given = process.env[NEW_KEY]
-    const wanted = given === undefined || given === '' ? undefined : new Secret(given)
+    const value = process.env[NEW_KEY]
+    const wanted = value === undefined || value === '' ? undefined : new Secret(value)
     if (wanted !== undefined) parseSecretKey(wanted, NEW_KEY)
     if (directory.secretKeySource === 'environment') await rotateInEnvironment(store, directory.secretKey, wanted)
     else await rotateInFile(store, directory.path, directory.secretKey, wanted)

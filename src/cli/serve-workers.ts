@@ -36,15 +36,15 @@ export function workerWarnings({ storage }: Pick<Config, 'storage'>, workers: nu
 }
 
 /**
- * Serves one port with several processes. This process only supervises them and serves no calls. The workers listen on the port that is `held` for
+ * Serves one port with several processes. This process only supervises them and serves no calls. The workers listen on the port that is `heldPort` for
  * them; without one, this process accepts connections and hands them out. A worker that dies is replaced. The process ends when all workers have: in
  * order after SIGTERM or SIGINT, at once after a second signal, and with code 1 when the first worker cannot start.
  */
-export function serveWithWorkers(config: Config, logger: Logger, held?: HeldPort): void {
+export function serveWithWorkers(config: Config, logger: Logger, heldPort?: HeldPort): void {
   const wanted = workersOf(config)
   for (const warning of workerWarnings(config, wanted)) logger.warn({}, warning)
   cluster.schedulingPolicy = cluster.SCHED_RR
-  new Primary(config, wanted, logger, held).start()
+  new Primary(config, wanted, logger, heldPort).start()
 }
 
 interface Collecting {
@@ -57,7 +57,7 @@ class Primary {
   readonly #config: Config
   readonly #wanted: number
   readonly #logger: Logger
-  readonly #held: HeldPort | undefined
+  readonly #heldPort: HeldPort | undefined
   /** Per worker, by its latest configuration, which each reads for itself. */
   readonly #grace = new Map<number, number>()
   /** The latest configuration that any worker has accepted. */
@@ -71,12 +71,12 @@ class Primary {
   #failures = 0
   #exitCode = 0
 
-  constructor(config: Config, wanted: number, logger: Logger, held: HeldPort | undefined) {
+  constructor(config: Config, wanted: number, logger: Logger, heldPort: HeldPort | undefined) {
     this.#config = config
     this.#lastGood = readOf(config)
     this.#wanted = wanted
     this.#logger = logger
-    this.#held = held
+    this.#heldPort = heldPort
   }
 
   start(): void {
@@ -94,7 +94,7 @@ class Primary {
   #look(): void {
     if (this.#stopping) return
     const watched = this.#workers().filter(({ id }) => this.#listening.has(id))
-    const silent = this.#watch.look(watched.map((worker) => ({ id: worker.id, ask: () => tell(worker, { kind: 'ask' }) })))
+    const silent = this.#watch.look(watched.map((worker) => ({ id: worker.id, ask: () => send(worker, { kind: 'ask' }) })))
     for (const worker of watched.filter(({ id }) => silent.includes(id))) {
       this.#logger.error({ worker: worker.id, pid: worker.process.pid }, 'a process does not answer any more and is ended')
       worker.process.kill('SIGKILL')
@@ -135,12 +135,12 @@ class Primary {
       case 'serving':
         this.#serving++
         if (this.#serving !== this.#wanted) return
-        this.#held?.release()
+        this.#heldPort?.release()
         process.stdout.write(message.banner)
         return
       case 'listening':
         this.#listening.add(worker.id)
-        return tell(worker, { kind: 'begin', initial: readOf(this.#config), lastGood: this.#lastGood, ...defined({ port: this.#held?.port }) })
+        return send(worker, { kind: 'begin', initial: readOf(this.#config), lastGood: this.#lastGood, ...defined({ port: this.#heldPort?.port }) })
       case 'configured':
         this.#grace.set(worker.id, message.graceMs)
         this.#lastGood = message.read
@@ -150,7 +150,7 @@ class Primary {
         if (!this.#stopping) this.#stop('a process that cannot go on')
         return
       case 'gather':
-        void this.#collect().then((processes) => tell(worker, { kind: 'gathered', id: message.id, processes }))
+        void this.#collect().then((processes) => send(worker, { kind: 'gathered', id: message.id, processes }))
         return
       case 'collected': {
         const collecting = this.#collecting.get(message.id)
@@ -170,7 +170,7 @@ class Primary {
     const answered = Promise.withResolvers<void>()
     const collecting: Collecting = { texts: [], missing: workers.length, done: answered.resolve }
     this.#collecting.set(id, collecting)
-    for (const worker of workers) tell(worker, { kind: 'collect', id })
+    for (const worker of workers) send(worker, { kind: 'collect', id })
     const limit = new AbortController()
     await Promise.race([answered.promise, sleep(COLLECT_LIMIT_MS, undefined, { signal: limit.signal }).catch(() => undefined)])
     limit.abort()
@@ -218,7 +218,7 @@ class Primary {
     this.#logger.info({ signal, processes: workers.length }, 'stopping')
     if (workers.length === 0) process.exit(0)
     for (const worker of workers) {
-      if (this.#listening.has(worker.id)) tell(worker, { kind: 'stop' })
+      if (this.#listening.has(worker.id)) send(worker, { kind: 'stop' })
       // It is not listening yet and would miss a message.
       else worker.process.kill('SIGTERM')
     }
@@ -232,6 +232,6 @@ class Primary {
   }
 }
 
-function tell(worker: Worker, message: ToWorker): void {
+function send(worker: Worker, message: ToWorker): void {
   if (worker.isConnected()) worker.send(message, () => undefined)
 }

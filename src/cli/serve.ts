@@ -61,10 +61,10 @@ export async function serve(overrides: Overrides): Promise<void> {
   if (weak !== undefined) logger.warn({}, weak)
   if (workersOf(config) === 1) return serveAlone({ config, options, logger, own })
   // Taken before anything is created: another gateway may have the port.
-  const held = canSharePorts ? await listenOr(() => holdPort(config.server), config.server) : undefined
+  const heldPort = canSharePorts ? await listenOr(() => holdPort(config.server), config.server) : undefined
   await prepareData(config, logger)
   forgetSignals()
-  serveWithWorkers(config, logger, held)
+  serveWithWorkers(config, logger, heldPort)
 }
 
 /** Serves as one of several workers, with the configuration that the supervisor sends. */
@@ -72,10 +72,10 @@ async function serveAmongOthers(options: LoadOptions, own: Own): Promise<void> {
   const link = openLink(() => own.handlers)
   outliveStarter(own)
   try {
-    const given = await link.begin()
-    const there = { ...options, overrides: { ...options.overrides, ...defined({ port: given?.port }) } }
-    const { config, logger } = await configure({ ...there, ...defined({ read: given?.initial }) })
-    await serveAlone({ config, options: there, logger, own, link, ...defined({ given }) })
+    const fromPrimary = await link.begin()
+    const there = { ...options, overrides: { ...options.overrides, ...defined({ port: fromPrimary?.port }) } }
+    const { config, logger } = await configure({ ...there, ...defined({ read: fromPrimary?.initial }) })
+    await serveAlone({ config, options: there, logger, own, link, ...defined({ given: fromPrimary }) })
   } catch (error) {
     // Nothing more will come, so the channel must not keep the process alive.
     process.channel?.unref()

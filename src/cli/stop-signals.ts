@@ -3,11 +3,11 @@
  * signals; replaced in tests.
  */
 export function onStopSignals(stop: (signal: string) => void, kill: () => void, source: Pick<NodeJS.Process, 'on' | 'off'> = process): () => void {
-  let heard = false
+  let isStopping = false
   const listeners = (['SIGTERM', 'SIGINT'] as const).map((signal) => {
     const listener = (): void => {
-      if (heard) return kill()
-      heard = true
+      if (isStopping) return kill()
+      isStopping = true
       stop(signal)
     }
     source.on(signal, listener)

@@ -86,9 +86,9 @@ export function linkToPrimary(channel: WorkerChannel, handlers: () => WorkerHand
     async begin() {
       const timer = setTimeout(() => begun.resolve(undefined), BEGIN_LIMIT_MS)
       channel.send({ kind: 'listening' })
-      const given = await begun.promise
+      const config = await begun.promise
       clearTimeout(timer)
-      return given
+      return config
     },
     async gather(own) {
       const id = nextId++

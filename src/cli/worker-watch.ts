@@ -17,7 +17,7 @@ export interface Watched {
 export class WorkerWatch {
   readonly #clock: Clock
   /** When each worker that owes an answer was asked. */
-  readonly #asked = new Map<number, number>()
+  readonly #askedAt = new Map<number, number>()
   #lookedAt: number
 
   constructor(clock: Clock) {
@@ -27,25 +27,25 @@ export class WorkerWatch {
 
   /** The worker has sent something. */
   heard(id: number): void {
-    this.#asked.delete(id)
+    this.#askedAt.delete(id)
   }
 
   /** Asks those that owe nothing; returns, once each, those that have owed an answer for too long. */
   look(workers: readonly Watched[]): readonly number[] {
     const now = this.#clock.monotonic()
-    if (now - this.#lookedAt > LATE_LOOK_MS) for (const id of this.#asked.keys()) this.#asked.set(id, now)
+    if (now - this.#lookedAt > LATE_LOOK_MS) for (const id of this.#askedAt.keys()) this.#askedAt.set(id, now)
     this.#lookedAt = now
     const present = new Set(workers.map(({ id }) => id))
-    for (const id of this.#asked.keys()) if (!present.has(id)) this.#asked.delete(id)
+    for (const id of this.#askedAt.keys()) if (!present.has(id)) this.#askedAt.delete(id)
     return workers.flatMap((worker) => {
-      const since = this.#asked.get(worker.id)
+      const since = this.#askedAt.get(worker.id)
       if (since === undefined) {
-        this.#asked.set(worker.id, now)
+        this.#askedAt.set(worker.id, now)
         worker.ask()
         return []
       }
       if (now - since < SILENT_MS) return []
-      this.#asked.set(worker.id, Infinity)
+      this.#askedAt.set(worker.id, Infinity)
       return [worker.id]
     })
   }
