@@ -23,18 +23,18 @@ const UNSAID = 'lists no models and is taken for any, as it was before version 1
 
 /** Undefined if the key allows no model, which is then noted. `single` is the only model of a server that has one. */
 export function allowedOf(key: Given, unlisted: Unlisted, single: string | undefined): Allowed | undefined {
-  const given = key.at('models')
+  const models = key.at('models')
   if (single !== undefined) {
-    if (given.isThere) given.note('fine', `its server has one model, ${JSON.stringify(single)}`)
+    if (models.isThere) models.note('fine', `its server has one model, ${JSON.stringify(single)}`)
     return { models: [single], isDenied: () => false }
   }
-  const listed = given.isThere ? given.texts() : []
+  const listed = models.isThere ? models.texts() : []
   const denied = key.at('blacklisted_models').value
   const isDenied = (model: string): boolean => Array.isArray(denied) && (denied.includes(model) || denied.includes('*'))
   if (listed.includes('*')) return { models: undefined, isDenied }
   if (listed.length > 0) return { models: listed.filter((model) => !isDenied(model)), isDenied }
-  if (unlisted === 'nothing') given.note('fine', 'lists no models, and so it is asked for none')
-  else if (unlisted === 'unsaid') given.note('do', UNSAID)
+  if (unlisted === 'nothing') models.note('fine', 'lists no models, and so it is asked for none')
+  else if (unlisted === 'unsaid') models.note('do', UNSAID)
   return unlisted === 'nothing' ? undefined : { models: undefined, isDenied }
 }
 

@@ -29,7 +29,7 @@ function read(tree: unknown, context: ImportContext): Imported {
   for (const section of ['governance', 'framework']) root.at(section).members()
   const sections = sectionsOf(root.at('client'))
   const advice = { ...ADVICE }
-  for (const { path } of providers.members()) for (const [member, said] of Object.entries(PROVIDER_ADVICE)) advice[`${path}.${member}`] = said
+  for (const { path } of providers.members()) for (const [member, text] of Object.entries(PROVIDER_ADVICE)) advice[`${path}.${member}`] = text
   const models = modelsOf(groups, context, () => false)
   return { file: { providers: book.drafts(), models, ...sections }, notes: ledger.close(root, advice) }
 }
@@ -49,10 +49,10 @@ function groupsOf(provider: Given, keys: readonly Key[], book: AccountBook, cont
   const named = new Map<string, Deployment[]>()
   openAll(provider, keys, book)
   const listed = new Set(keys.flatMap(({ models }) => models ?? []))
-  const asked = keys.map((key) => new Set([...(key.models ?? [...listed].filter((model) => !key.isDenied(model))), ...key.ids.keys()]))
+  const modelsByKey = keys.map((key) => new Set([...(key.models ?? [...listed].filter((model) => !key.isDenied(model))), ...key.ids.keys()]))
   for (const [index, key] of keys.entries()) {
     const slug = book.slugOf(key.account, key.patience)
-    for (const model of asked[index]!) {
+    for (const model of modelsByKey[index]!) {
       const name = `${provider.key}/${model}`
       const kind = unservedKind(model) ?? unservedKind(key.ids.get(model)?.id ?? model)
       if (kind === undefined) named.set(name, [...(named.get(name) ?? []), deploymentOf(key, model, slug, context)])
@@ -62,7 +62,7 @@ function groupsOf(provider: Given, keys: readonly Key[], book: AccountBook, cont
     }
   }
   for (const [index, { given, weight }] of keys.entries())
-    if (weight !== undefined && [...asked[index]!].every((model) => (named.get(`${provider.key}/${model}`)?.length ?? 0) < 2))
+    if (weight !== undefined && [...modelsByKey[index]!].every((model) => (named.get(`${provider.key}/${model}`)?.length ?? 0) < 2))
       given.at('weight').note('fine', 'counts among endpoints of a model; keys of one account are used in turns')
   return [...named].map(([name, deployments]) => ({ name, deployments, aliases: [], spares: [] }))
 }

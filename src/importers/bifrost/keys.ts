@@ -101,8 +101,8 @@ type Form = (typeof KEY_CONFIGS)[number]
 
 /** Undefined if no address is given; null if it cannot be imported, which is then noted. */
 function addressOf(config: Given, { address }: Form): string | null | undefined {
-  const given = address === undefined ? undefined : config.at(address)
-  const text = given?.isThere === true ? valueOf(given)?.replace(/\/+$/, '') : undefined
+  const url = address === undefined ? undefined : config.at(address)
+  const text = url?.isThere === true ? valueOf(url)?.replace(/\/+$/, '') : undefined
   if (text === undefined) return undefined
   const fault = faultOfAddress(text)
   if (fault === undefined) return config.key === HOST_ALONE ? (URL.parse(text)?.origin ?? text) : versioned(text, '')

@@ -25,8 +25,8 @@ export function addressOf(model: string, provider: string | undefined, vendors: 
   const first = slash < 0 ? undefined : model.slice(0, slash)
   if (provider !== undefined && provider !== first) return addressed(provider, model, vendors)
   const named = first === undefined ? undefined : addressed(first, model.slice(slash + 1), vendors)
-  const bare = BARE.find(([pattern]) => pattern.test(model))?.[1]
-  return named ?? (bare === undefined ? undefined : addressed(bare, model, vendors))
+  const address = BARE.find(([pattern]) => pattern.test(model))?.[1]
+  return named ?? (address === undefined ? undefined : addressed(address, model, vendors))
 }
 
 function addressed(name: string, id: string, vendors: ImportContext['vendors']): Addressed | undefined {
@@ -61,8 +61,8 @@ export function locate({ prefix, id }: Addressed, params: Params, context: Impor
     headers: headersOf([params('extra_headers'), params('headers')], NOTATION),
   }
   const accounts = organizations.length === 0 ? [account] : organizations.map((organization) => ({ ...account, organization }))
-  const bare = fromId == null ? id : id.replace(`${fromId[1]}/`, '')
-  const upstream = spelled(prefix, bare)
+  const name = fromId == null ? id : id.replace(`${fromId[1]}/`, '')
+  const upstream = spelled(prefix, name)
   if (upstream !== '') return { accounts, upstream }
   refuse('is not carried: litellm_params.model names a provider, and no model of it')
   return undefined
@@ -77,14 +77,14 @@ function settingsOf(
   params: Params,
   inId: string | undefined,
 ): { readonly [name: string]: unknown } {
-  const given = Object.entries(settings).flatMap(([param, setting]) => {
+  const entries = Object.entries(settings).flatMap(([param, setting]) => {
     const value = params(param)
     if (!value.isThere) return []
     const set = value.isMapping ? value.take() : textOf(value)
     if (isOpen(setting, set)) noteSecret(value)
     return [[setting, set] as const]
   })
-  return { ...defaults, ...(settingInId === undefined || inId === undefined ? {} : { [settingInId[0]]: inId }), ...Object.fromEntries(given) }
+  return { ...defaults, ...(settingInId === undefined || inId === undefined ? {} : { [settingInId[0]]: inId }), ...Object.fromEntries(entries) }
 }
 
 /** Whether a setting is a secret in plain text. The path of a key file is not one. */
@@ -99,8 +99,8 @@ function keyOf(
   facts: VendorFacts | undefined,
   settings: { readonly [name: string]: unknown },
 ): { readonly apiKeys?: readonly string[] | null; readonly settings?: { readonly [name: string]: string } } {
-  const given = (prefix.keyParams ?? ['api_key']).map(params).find(({ isThere }) => isThere)
-  const key = given === undefined ? undefined : secretOf(given)
+  const keyParam = (prefix.keyParams ?? ['api_key']).map(params).find(({ isThere }) => isThere)
+  const key = keyParam === undefined ? undefined : secretOf(keyParam)
   if (key !== undefined) return { apiKeys: [key] }
   if (prefix.insteadOfKey !== undefined && settings[prefix.insteadOfKey] !== undefined) return {}
   if (facts?.keyless === true || prefix.key === undefined) return { apiKeys: null }
@@ -122,17 +122,17 @@ function vendorAt(url: URL | null, text: string, vendors: ImportContext['vendors
 /** Returns a text if there is no place: the reason. */
 function placeOf(prefix: Prefix, params: Params, vendors: ImportContext['vendors']): Place | string {
   const { provider, elsewhere, hosts, origin, path = '' } = prefix
-  const given = (prefix.baseParams ?? ['api_base', 'base_url']).map(params).find(({ isThere }) => isThere)
-  const text = given && textOf(given)?.replace(/(?:\/chat\/completions)?\/*$/, '')
+  const baseParam = (prefix.baseParams ?? ['api_base', 'base_url']).map(params).find(({ isThere }) => isThere)
+  const text = baseParam && textOf(baseParam)?.replace(/(?:\/chat\/completions)?\/*$/, '')
   const usual = vendors.get(provider ?? '')?.baseUrl
   if (text === undefined) return usualPlace(prefix, vendors) ?? 'without api_base nobody knows where it is'
   const url = URL.parse(text)
   if (url !== null && url.host === hostOf(usual)) return { ...defined({ vendor: provider }) }
   const isOwn = url === null ? origin === true : hosts?.test(url.hostname) === true
   const fault = faultOf(text, url !== null && origin === true)
-  if (fault !== undefined) return `${given!.key} ${fault}`
+  if (fault !== undefined) return `${baseParam!.key} ${fault}`
   if (elsewhere !== undefined && !isOwn) return vendorAt(url, text, vendors) ?? { dialect: elsewhere, baseUrl: withPath(text, path) }
-  const baseUrl = url !== null && origin === true ? originOf(url, isOwn, given!) : withPath(text, path)
+  const baseUrl = url !== null && origin === true ? originOf(url, isOwn, baseParam!) : withPath(text, path)
   return { ...defined({ vendor: provider }), baseUrl }
 }
 

@@ -29,8 +29,8 @@ export function readFallbacks(sections: readonly Given[], meant: ReadonlyMap<str
       else add(named, key, others)
       if (others.length > 1) given.note('do', ONE_AFTER_ANOTHER)
     }
-    for (const said of section.at('default_fallbacks').texts()) {
-      const name = meant.get(said) ?? said
+    for (const alias of section.at('default_fallbacks').texts()) {
+      const name = meant.get(alias) ?? alias
       general.push(name)
       all.push([name, section.at('default_fallbacks')])
     }

@@ -10,15 +10,15 @@ export const included: IncludedFiles = {
   filesOf: (tree) => namesOf(tree) ?? [],
   join(tree, parts) {
     if (namesOf(tree) === undefined) return tree
-    const whole: { [key: string]: unknown } = { __proto__: null, ...(tree as Tree) }
+    const merged: { [key: string]: unknown } = { __proto__: null, ...(tree as Tree) }
     for (const part of parts) {
       for (const [key, value] of Object.entries(isTree(part) ? part : {})) {
-        const before = whole[key]
-        whole[key] = Array.isArray(before) && Array.isArray(value) ? [...(before as unknown[]), ...(value as unknown[])] : value
+        const before = merged[key]
+        merged[key] = Array.isArray(before) && Array.isArray(value) ? [...(before as unknown[]), ...(value as unknown[])] : value
       }
     }
-    delete whole['include']
-    return whole
+    delete merged['include']
+    return merged
   },
 }
 

@@ -85,7 +85,7 @@ const PARAMS: { readonly [param: string]: Advice } = {
 }
 
 const within = (path: string, advice: { readonly [param: string]: Advice }): { readonly [path: string]: Advice } =>
-  Object.fromEntries(Object.entries(advice).map(([param, said]) => [`${path}.${param}`, said]))
+  Object.fromEntries(Object.entries(advice).map(([param, text]) => [`${path}.${param}`, text]))
 
 /** Notes on settings that are not imported, by path. */
 export const ADVICE: { readonly [path: string]: Advice } = {

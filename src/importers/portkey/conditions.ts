@@ -7,7 +7,7 @@ const BY_HAND = 'nothing chooses by conditions: callers name the model, which is
  * those for targets that have no name or say no model.
  */
 export function namesAsked(conditions: Given, isModel: (target: string) => boolean): ReadonlyMap<string, readonly string[]> {
-  const asked = new Map<string, string[]>()
+  const namesByTarget = new Map<string, string[]>()
   const taken = new Set<string>()
   for (const condition of conditions.items()) {
     const target = condition.at('then').value
@@ -21,10 +21,10 @@ export function namesAsked(conditions: Given, isModel: (target: string) => boole
     // The first that fits is the one that counts.
     const fresh = names.filter((name) => !taken.has(name))
     for (const name of fresh) taken.add(name)
-    asked.set(String(target), [...(asked.get(String(target)) ?? []), ...fresh])
+    namesByTarget.set(String(target), [...(namesByTarget.get(String(target)) ?? []), ...fresh])
   }
   if (!conditions.isList && conditions.isThere) conditions.note('do', BY_HAND)
-  return asked
+  return namesByTarget
 }
 
 /** Undefined: it asks for more than that the model is one of some. */

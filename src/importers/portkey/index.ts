@@ -84,9 +84,9 @@ class Reader {
   #conditional(strategy: Given, targets: readonly Given[], flows: readonly Flow[]): Flow {
     const names = targets.map((target) => target.at('name').text())
     const isModel = (name: string): boolean => (flows[names.indexOf(name)]?.first ?? []).some(({ model }) => model !== undefined)
-    const asked = namesAsked(strategy.at('conditions'), isModel)
+    const namesByTarget = namesAsked(strategy.at('conditions'), isModel)
     for (const [index, name] of names.entries())
-      if (name !== undefined) this.named.push([name, flows[index]!, (asked.get(name) ?? []).filter((other) => !names.includes(other))])
+      if (name !== undefined) this.named.push([name, flows[index]!, (namesByTarget.get(name) ?? []).filter((other) => !names.includes(other))])
     const chosen = strategy.at('default').isThere ? names.indexOf(strategy.at('default').text()) : -1
     return flows[chosen] ?? NOBODY
   }
@@ -104,17 +104,17 @@ const weightOf = (target: Given): number | undefined => (target.at('weight').isT
 
 /** Each has its share: 1 where none is said, of which those that it balances itself have theirs. */
 function balanced(targets: readonly Given[], flowOf: (target: Given) => Flow): Flow {
-  const asked = targets.filter((target) => {
+  const weighted = targets.filter((target) => {
     const isAsked = weightOf(target) !== 0
     if (!isAsked) target.note('fine', 'has weight 0 and gets no call there: left out')
     return isAsked
   })
-  const flows = asked.map(flowOf)
+  const flows = weighted.map(flowOf)
   const isOpen = flows.some(({ first }) => first.some(({ model }) => model === undefined))
-  if (isOpen) for (const target of asked) if (target.at('weight').isThere) target.at('weight').note('do', BY_PRICE)
+  if (isOpen) for (const target of weighted) if (target.at('weight').isThere) target.at('weight').note('do', BY_PRICE)
   const first = flows.flatMap(({ first: leaves }, index) => {
-    const whole = leaves.reduce((sum, { weight }) => sum + (weight ?? 1), 0)
-    return leaves.map((leaf) => ({ ...leaf, weight: ((weightOf(asked[index]!) ?? 1) * (leaf.weight ?? 1)) / whole }))
+    const total = leaves.reduce((sum, { weight }) => sum + (weight ?? 1), 0)
+    return leaves.map((leaf) => ({ ...leaf, weight: ((weightOf(weighted[index]!) ?? 1) * (leaf.weight ?? 1)) / total }))
   })
   return { first, spares: flows.flatMap(({ spares }) => spares) }
 }

@@ -64,10 +64,10 @@ function whoOf(
 ): { readonly vendor: string | undefined; readonly vault: string | undefined } {
   const inModel = [given.at('provider'), given.at('virtual_key')].some(({ isThere }) => isThere)
     ? undefined
-    : kept(given.at('override_params').at('model'))
+    : withProvider(given.at('override_params').at('model'))
   const provider = find('provider')
   const named = inModel !== undefined || !provider.isThere || isKept(provider) ? undefined : provider.text()
-  const inVault = inModel ?? vaultOf(find('virtual_key'), provider) ?? (named === undefined ? kept(model) : undefined)
+  const inVault = inModel ?? vaultOf(find('virtual_key'), provider) ?? (named === undefined ? withProvider(model) : undefined)
   const vault = inVault?.text()?.replace(/^@([^/]+).*$/, '$1')
   const vendor = vendorOf(named ?? vault ?? '', vendors, named === undefined)
   if (inVault !== undefined && vault !== undefined && vendor !== undefined) {
@@ -80,7 +80,7 @@ function whoOf(
 const vaultOf = (virtualKey: Given, provider: Given): Given | undefined => (virtualKey.isThere ? virtualKey : isKept(provider) ? provider : undefined)
 
 /** A model that names its provider as well: `@slug/model`. */
-const kept = (model: Given | undefined): Given | undefined => (/^@[^/]+\/./.test(String(model?.value)) ? model : undefined)
+const withProvider = (model: Given | undefined): Given | undefined => (/^@[^/]+\/./.test(String(model?.value)) ? model : undefined)
 
 /** `@slug` names something stored in Portkey. */
 const isKept = ({ value }: Given): boolean => typeof value === 'string' && value.startsWith('@')
@@ -121,8 +121,8 @@ function keysOf(
   hasOther: boolean,
   keyless: boolean,
 ): readonly string[] | null | undefined {
-  const given = KEYS.map(find).find(({ isThere }) => isThere)
-  const key = given === undefined ? undefined : NOTATION.secretOf(given)
+  const keyMember = KEYS.map(find).find(({ isThere }) => isThere)
+  const key = keyMember === undefined ? undefined : NOTATION.secretOf(keyMember)
   if (key !== undefined) return [key]
   if (vault !== undefined) return [`\${${variableOf(vault)}}`]
   // In Portkey the key may come with each request; callers send none here.
@@ -131,11 +131,11 @@ function keysOf(
 
 /** What says who a target is. A note on all of it would stand for all that it holds. */
 export function whoIn(target: Given): Given {
-  const said = ['provider', 'virtual_key'].map((member) => target.at(member)).find(({ isThere }) => isThere)
-  return said ?? kept(target.at('override_params').at('model')) ?? target.at('virtual_key')
+  const named = ['provider', 'virtual_key'].map((member) => target.at(member)).find(({ isThere }) => isThere)
+  return named ?? withProvider(target.at('override_params').at('model')) ?? target.at('virtual_key')
 }
 
 function modelOf(find: (member: string) => Given, model: Given | undefined): string | undefined {
-  const given = model ?? MODELS.map(find).find(({ isThere }) => isThere)
-  return given?.text()?.replace(/^@[^/]+\//, '')
+  const modelMember = model ?? MODELS.map(find).find(({ isThere }) => isThere)
+  return modelMember?.text()?.replace(/^@[^/]+\//, '')
 }

@@ -33,7 +33,7 @@ interface Kept {
  */
 export class AccountBook {
   readonly #vendors: ImportContext['vendors']
-  readonly #kept = new Map<string, Kept>()
+  readonly #providers = new Map<string, Kept>()
   readonly #slugs = new Set<string>()
 
   constructor(vendors: ImportContext['vendors']) {
@@ -43,7 +43,7 @@ export class AccountBook {
   /** The slug of its provider. */
   slugOf(account: Account, patience: Patience = {}): string {
     const key = JSON.stringify(account)
-    const known = this.#kept.get(key)
+    const known = this.#providers.get(key)
     if (known !== undefined) {
       known.patience = { total: longer(known.patience.total, patience.total), firstToken: longer(known.patience.firstToken, patience.firstToken) }
       return known.slug
@@ -57,22 +57,22 @@ export class AccountBook {
    */
   openAs(name: string, account: Account, patience: Patience = {}): string | undefined {
     const key = JSON.stringify(account)
-    const slug = this.#kept.get(key)?.slug
+    const slug = this.#providers.get(key)?.slug
     const isOthers = slug === undefined ? this.#slugs.has(name) : slug !== name
     if (isOthers || !/^[a-z0-9][a-z0-9._-]*$/.test(name) || (this.#vendors.has(name) && name !== account.vendor)) return undefined
     if (slug === undefined) this.#keep(key, name, account, patience)
-    this.#kept.get(key)!.open = true
+    this.#providers.get(key)!.open = true
     return name
   }
 
   /** The timeouts of a provider, common to all its deployments. */
   patienceOf(slug: string): Patience {
-    return [...this.#kept.values()].find((kept) => kept.slug === slug)?.patience ?? {}
+    return [...this.#providers.values()].find((provider) => provider.slug === slug)?.patience ?? {}
   }
 
   /** The providers in the form of our file, in the order of their creation. */
   drafts(): readonly ProviderDraft[] {
-    return [...this.#kept.values()].map(({ slug, account, patience, open }) => ({
+    return [...this.#providers.values()].map(({ slug, account, patience, open }) => ({
       slug,
       ...defined({
         vendor: account.vendor === slug ? undefined : account.vendor,
@@ -90,7 +90,7 @@ export class AccountBook {
 
   #keep(key: string, slug: string, account: Account, patience: Patience): string {
     this.#slugs.add(slug)
-    this.#kept.set(key, { slug, account, patience, open: false })
+    this.#providers.set(key, { slug, account, patience, open: false })
     return slug
   }
 
@@ -98,11 +98,11 @@ export class AccountBook {
     const { vendor, baseUrl } = account
     if (vendor !== undefined && !this.#slugs.has(vendor)) return vendor
     const place = placeOf(account)
-    const told =
+    const preferred =
       vendor === undefined ? (place ?? 'server') : place === undefined ? undefined : place.startsWith(`${vendor}-`) ? place : `${vendor}-${place}`
     const isFree = (slug: string): boolean => !this.#slugs.has(slug) && !this.#vendors.has(slug)
-    if (told !== undefined && isFree(told)) return told
-    const base = vendor ?? (baseUrl === undefined ? 'server' : (told ?? 'server'))
+    if (preferred !== undefined && isFree(preferred)) return preferred
+    const base = vendor ?? (baseUrl === undefined ? 'server' : (preferred ?? 'server'))
     for (let count = 2; ; count++) if (isFree(`${base}-${count}`)) return `${base}-${count}`
   }
 }

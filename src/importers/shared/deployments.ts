@@ -67,10 +67,10 @@ function slugFor(group: Group, context: ImportContext, isUsed: (slug: string) =>
   const { name, deployments } = group
   const [first] = deployments
   const { author = 'local', upstream = name, known } = first ?? {}
-  const told = spelled(context.modelName(known ?? upstream, author))
-  if (!isUsed(told) && !isTaken(told, group)) return told
+  const preferred = spelled(context.modelName(known ?? upstream, author))
+  if (!isUsed(preferred) && !isTaken(preferred, group)) return preferred
   // No caller knows a made-up slug, so any free one will do.
-  const own = spelled(`${told}-${name.replace(/.*\//, '')}`)
+  const own = spelled(`${preferred}-${name.replace(/.*\//, '')}`)
   if (!isUsed(own)) return own
   for (let count = 2; ; count++) if (!isUsed(`${own}-${count}`)) return `${own}-${count}`
 }
@@ -127,12 +127,12 @@ function weightsOf(deployments: readonly Deployment[]): readonly number[] | unde
   const isFirst = ({ order }: Deployment): boolean => first === Infinity || order === first
   const weighted = deployments.filter(isFirst).some(({ weight }) => weight !== undefined)
   // If some deployments have a weight, those without one get none.
-  const given = deployments.map((one) => (isFirst(one) ? (weighted ? (one.weight ?? 0) : 1) : 0))
-  if (deployments.length === 1 || (given.every((weight) => weight === given[0]) && given[0] !== 0)) return undefined
-  return whole(given)
+  const weights = deployments.map((one) => (isFirst(one) ? (weighted ? (one.weight ?? 0) : 1) : 0))
+  if (deployments.length === 1 || (weights.every((weight) => weight === weights[0]) && weights[0] !== 0)) return undefined
+  return toIntegers(weights)
 }
 
-function whole(weights: readonly number[]): readonly number[] {
+function toIntegers(weights: readonly number[]): readonly number[] {
   const scale = weights.every(Number.isInteger) ? 1 : 1_000
   const integers = weights.map((weight) => Math.round(weight * scale))
   const divisor = integers.reduce(commonDivisor, 0) || 1
