@@ -166,7 +166,7 @@ function variablesSection(): string {
     const flag = 'flag' in entry ? `, \`${entry.flag}\`` : ''
     return [entry.variable, `\`${entry.path.join('.')}\`${flag}.`] as const
   })
-  const rows = [...overrides, ...MORE_VARIABLES].map(([names, says]) => `| ${names.replace(/\w+/g, '`$&`')} | ${cell(says)} |`)
+  const rows = [...overrides, ...MORE_VARIABLES].map(([names, description]) => `| ${names.replace(/\w+/g, '`$&`')} | ${cell(description)} |`)
   return `## Environment variables
 
 | variable | |

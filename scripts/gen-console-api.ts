@@ -95,8 +95,8 @@ const union = (types: readonly string[]): string => {
 
 /** Parts that only restrict a value (a pattern, a length) do not affect its type. */
 function intersection(types: readonly string[]): string {
-  const telling = types.filter((type) => type !== 'unknown')
-  return telling.length === 0 ? 'unknown' : telling.map((type) => `(${type})`).join(' & ')
+  const known = types.filter((type) => type !== 'unknown')
+  return known.length === 0 ? 'unknown' : known.map((type) => `(${type})`).join(' & ')
 }
 
 function plainType(schema: Schema, wanted: Set<string>): string {

@@ -44,7 +44,7 @@ const streamed: { readonly [B in Behaviour]: Reply } = {
   stalled: stream(long.slice(0, 8), ending('hang')),
   silent: silence(),
 }
-const whole: Partial<Record<Behaviour, Reply>> = {
+const replies: Partial<Record<Behaviour, Reply>> = {
   plain: status(200, chatJson('Hello there.')),
   long: status(200, chatJson(PIECES.join(''))),
   garbled: status(200, '{"not json'),
@@ -55,7 +55,7 @@ export async function startSoakUpstream(): Promise<FakeUpstream> {
     // The soak does not need the requests seen, and they would pile up.
     ;(upstream.requests as unknown[]).length = 0
     const behaviour = BEHAVIOURS.find((each) => JSON.stringify(request.body['messages']).includes(`[${each}]`)) ?? 'plain'
-    const reply = (request.body['stream'] === true ? undefined : whole[behaviour]) ?? streamed[behaviour]
+    const reply = (request.body['stream'] === true ? undefined : replies[behaviour]) ?? streamed[behaviour]
     return reply(request, response)
   })
   return upstream
