@@ -22,9 +22,9 @@ function followedKey(): string | undefined {
   const key = keyOfFragment(location.hash)
   if (key === undefined) return undefined
   history.replaceState(null, '', location.pathname + location.search)
-  const kept = storedKey(STORES)
-  if (kept !== undefined && kept !== key && !confirm(ANOTHER_KEY)) return undefined
-  if (key !== kept) forgetNotes(sessionStorage)
+  const stored = storedKey(STORES)
+  if (stored !== undefined && stored !== key && !confirm(ANOTHER_KEY)) return undefined
+  if (key !== stored) forgetNotes(sessionStorage)
   keepKey(STORES, key, false)
   return key
 }

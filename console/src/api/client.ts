@@ -104,8 +104,8 @@ export async function reached<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
-    const late = error instanceof DOMException && error.name === 'TimeoutError'
-    throw new ApiError(0, 'unreachable', late ? 'The gateway did not answer in time.' : 'The gateway cannot be reached.')
+    const isTimeout = error instanceof DOMException && error.name === 'TimeoutError'
+    throw new ApiError(0, 'unreachable', isTimeout ? 'The gateway did not answer in time.' : 'The gateway cannot be reached.')
   }
 }
 

@@ -53,9 +53,9 @@ export function useChange<R extends Exclude<Route, Reading>>(
       const name = JSON.stringify(input)
       const same = onTheirWay.get(name)
       if (same !== undefined) return same
-      const asked = api(route, ...([input] as unknown as Args<R>)).finally(() => onTheirWay.delete(name))
-      onTheirWay.set(name, asked)
-      return asked
+      const answer = api(route, ...([input] as unknown as Args<R>)).finally(() => onTheirWay.delete(name))
+      onTheirWay.set(name, answer)
+      return answer
     },
     onSuccess: () => {
       const again = Promise.all(outdates.map((read) => client.invalidateQueries({ queryKey: [read] })))

@@ -46,8 +46,8 @@ export function ratesOf({ requests, tokens, concurrent }: RateFields): Rates | n
     tokens_per_minute: numberOf(tokens),
     concurrent_requests: numberOf(concurrent),
   }
-  const given = Object.entries(rates).filter(([, value]) => value !== null)
-  return given.length === 0 ? null : Object.fromEntries(given)
+  const withValues = Object.entries(rates).filter(([, value]) => value !== null)
+  return withValues.length === 0 ? null : Object.fromEntries(withValues)
 }
 
 /** The gateway's error message for a field: `rate_limits.tokens_per_minute` also belongs to `rate_limits`. */

@@ -13,15 +13,15 @@ const PAUSE_MS = 250
 /** A field whose every change is a request to the gateway, so it waits until typing pauses. */
 export function LateInput({ value, onSettled, ...rest }: LateInputProps): ReactNode {
   const [text, setText] = useState(value)
-  const told = useRef(value)
-  const tell = useDebouncedCallback((next: string) => {
-    told.current = next
+  const reported = useRef(value)
+  const report = useDebouncedCallback((next: string) => {
+    reported.current = next
     onSettled(next)
   }, PAUSE_MS)
   // The value was changed from outside, for example by going back. The field's own value coming back must not undo what was typed since.
   useEffect(() => {
-    if (value === told.current) return
-    told.current = value
+    if (value === reported.current) return
+    reported.current = value
     setText(value)
   }, [value])
   return (
@@ -30,7 +30,7 @@ export function LateInput({ value, onSettled, ...rest }: LateInputProps): ReactN
       value={text}
       onChange={({ currentTarget }) => {
         setText(currentTarget.value)
-        tell(currentTarget.value.trim())
+        report(currentTarget.value.trim())
       }}
     />
   )

@@ -17,8 +17,8 @@ export interface LoadedProps<T> {
 
 /** Shows the answer of a route, a skeleton before it arrives, and the error if it failed. Earlier data stays readable next to an error. */
 export function Loaded<T>({ of: { data, error, refetch, isPlaceholderData = false }, children }: LoadedProps<T>): ReactNode {
-  const told = useStableError(error, data !== undefined)
-  if (data === undefined && told === null) {
+  const stableError = useStableError(error, data !== undefined)
+  if (data === undefined && stableError === null) {
     return (
       <Stack component="output" gap="xs" aria-label="Loading" aria-busy>
         {[1, 2, 3].map((row) => (
@@ -29,7 +29,7 @@ export function Loaded<T>({ of: { data, error, refetch, isPlaceholderData = fals
   }
   return (
     <Stack gap="md">
-      <Problem error={told} onRetry={() => void refetch()} />
+      <Problem error={stableError} onRetry={() => void refetch()} />
       {data !== undefined && (
         // Placeholder data is dimmed, so that data of one workspace is not mistaken for another's.
         <Stack gap="md" opacity={isPlaceholderData ? 0.5 : 1} aria-busy={isPlaceholderData}>

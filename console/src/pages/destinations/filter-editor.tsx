@@ -23,8 +23,8 @@ const WAYS = [
 export function FilterEditor({ words, rules, problems, onChange, onProblem }: FilterEditorProps): ReactNode {
   // Undefined: edited as rules.
   const [text, setText] = useState<string>()
-  const change = (way: string): void => {
-    setText(way === 'json' ? JSON.stringify(rulesOf(rules), null, 2) : undefined)
+  const change = (mode: string): void => {
+    setText(mode === 'json' ? JSON.stringify(rulesOf(rules), null, 2) : undefined)
     onProblem(undefined)
   }
   const type = (typed: string): void => {
@@ -185,7 +185,7 @@ interface RuleRowProps {
   readonly onRemove: () => void
 }
 
-const spoken = (words: readonly string[]) => words.map((value) => ({ value, label: value.replaceAll('_', ' ') }))
+const optionsOf = (words: readonly string[]) => words.map((value) => ({ value, label: value.replaceAll('_', ' ') }))
 
 function RuleRow({ name, rule, words, problem, onSet, onRemove }: RuleRowProps): ReactNode {
   return (
@@ -195,7 +195,7 @@ function RuleRow({ name, rule, words, problem, onSet, onRemove }: RuleRowProps):
           flex="1 1 130px"
           size="xs"
           aria-label={`${name}: field`}
-          data={spoken(words.fields)}
+          data={optionsOf(words.fields)}
           value={rule.field}
           allowDeselect={false}
           onChange={(field) => onSet({ field: field ?? rule.field })}
@@ -204,7 +204,7 @@ function RuleRow({ name, rule, words, problem, onSet, onRemove }: RuleRowProps):
           flex="1 1 120px"
           size="xs"
           aria-label={`${name}: operator`}
-          data={spoken(words.operators)}
+          data={optionsOf(words.operators)}
           value={rule.operator}
           allowDeselect={false}
           error={takesValue(rule.operator) ? undefined : problem}

@@ -55,10 +55,10 @@ export function draftOf(rules: DestinationFilterRules | null): RulesDraft {
 
 /** The rules as the API accepts them; null without a group, which matches everything. Groups without a rule are omitted. */
 export function rulesOf({ enabled, groups }: RulesDraft): DestinationFilterRules | null {
-  const told = groups.filter(({ rules }) => rules.length > 0)
-  if (told.length === 0) return null
+  const notEmpty = groups.filter(({ rules }) => rules.length > 0)
+  if (notEmpty.length === 0) return null
   // The values come from the gateway's own document.
-  return { enabled, groups: told.map(({ logic, rules }) => ({ logic, rules: rules.map(ruleOf) })) } as DestinationFilterRules
+  return { enabled, groups: notEmpty.map(({ logic, rules }) => ({ logic, rules: rules.map(ruleOf) })) } as DestinationFilterRules
 }
 
 const ruleOf = ({ field, operator, value }: RuleDraft): object => ({ field, operator, ...(takesValue(operator) ? { value: valueOf(value) } : {}) })
@@ -95,8 +95,8 @@ const membersOf = (value: unknown): Members => (typeof value === 'object' && val
 export function sentenceOf(rules: DestinationFilterRules | null): string {
   if (rules === null || rules.groups.length === 0) return 'Everything'
   const groups = rules.groups.map(({ logic = 'and', rules: own }) => own.map(phraseOf).join(` ${logic} `))
-  const said = groups.length === 1 ? groups[0]! : groups.map((group) => `(${group})`).join(' and ')
-  return rules.enabled === false ? `Everything; filter disabled: ${said}` : said
+  const conditions = groups.length === 1 ? groups[0]! : groups.map((group) => `(${group})`).join(' and ')
+  return rules.enabled === false ? `Everything; filter disabled: ${conditions}` : conditions
 }
 
 const phraseOf = ({ field, operator, value }: DestinationFilterRules['groups'][number]['rules'][number]): string =>

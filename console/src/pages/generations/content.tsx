@@ -65,8 +65,8 @@ function describe(message: unknown): string {
 /** A call in the notation of a program, whatever its arguments are; a refusal as its text; other items as they are. */
 function shownAs(item: unknown): string {
   const { type, name, arguments: args, input, content } = (item ?? {}) as { readonly [field: string]: unknown }
-  const given = type === 'function_call' ? args : type === 'custom_tool_call' ? input : undefined
-  if (typeof name === 'string' && typeof given === 'string') return `${name}(${given})`
+  const argumentsText = type === 'function_call' ? args : type === 'custom_tool_call' ? input : undefined
+  if (typeof name === 'string' && typeof argumentsText === 'string') return `${name}(${argumentsText})`
   const refusals = type === 'message' && Array.isArray(content) ? content.map(refusalOf).filter((words) => words !== undefined) : []
   return refusals.length > 0 ? `Refused: ${refusals.join('\n')}` : JSON.stringify(item, null, 2)
 }

@@ -26,10 +26,10 @@ export function timelineOf({ created_at, generation_time, attempts, steps }: Tim
     ...steps.map((one) => Date.parse(one.started_at) + one.duration_ms - start),
   ]
   // The durations of a record are rounded independently.
-  const whole = Math.max(1, generation_time ?? 0, ...ends)
+  const totalMs = Math.max(1, generation_time ?? 0, ...ends)
   const stretch = (startMs: number, durationMs: number | null): Pick<Stretch, 'start' | 'length' | 'startMs' | 'durationMs'> => {
-    const from = Math.min(Math.max(0, startMs / whole), 1 - SHORTEST)
-    const share = (durationMs ?? whole - startMs) / whole
+    const from = Math.min(Math.max(0, startMs / totalMs), 1 - SHORTEST)
+    const share = (durationMs ?? totalMs - startMs) / totalMs
     return { start: from, length: Math.min(Math.max(SHORTEST, share), 1 - from), startMs, durationMs }
   }
   const found: Stretch[] = [
@@ -39,7 +39,7 @@ export function timelineOf({ created_at, generation_time, attempts, steps }: Tim
         kind: 'attempt',
         label: `${one.provider_name} · ${one.upstream_model}`,
         ...stretch(startMs, one.duration),
-        ...(one.latency === null ? {} : { firstContent: Math.min(1, (startMs + one.latency) / whole) }),
+        ...(one.latency === null ? {} : { firstContent: Math.min(1, (startMs + one.latency) / totalMs) }),
         isFailed: one.error_type !== null,
       }
     }),

@@ -58,7 +58,7 @@ export function useGenerations(filters: Filters, isLive: boolean): Generations {
     refetchInterval: ({ state }) => (isLive && !isAsked ? LIVE_MS * (state.data?.pages.length ?? 1) : false),
   })
   const { data, error, hasNextPage, isFetching, isFetchingNextPage, fetchNextPage, refetch, isPlaceholderData } = query
-  const told = useStableError(error as ApiError | null, data !== undefined)
+  const stableError = useStableError(error as ApiError | null, data !== undefined)
   const pages = data?.pages ?? []
   const rows = pages.flatMap((page) => page.data)
   const goal = isAsked ? wanted : { rows: ENOUGH, pages: AT_A_TIME }
@@ -73,8 +73,8 @@ export function useGenerations(filters: Filters, isLive: boolean): Generations {
   }
   return {
     rows,
-    error: told,
-    isLoading: data === undefined && told === null,
+    error: stableError,
+    isLoading: data === undefined && stableError === null,
     isRead: data !== undefined,
     isLooking: isFetchingNextPage || goOn,
     isOfBefore: isPlaceholderData,

@@ -86,10 +86,10 @@ export function changes(fields: readonly RuleField[], before: GuardrailForm, aft
   return changed
 }
 
-/** The form after `given` was saved: what was typed since, rule by rule, on top of what is stored now. */
-export const savedForm = (given: GuardrailForm, now: GuardrailForm, stored: GuardrailForm): GuardrailForm => ({
-  ...afterSave(given, now, stored),
-  rules: afterSave(given.rules, now.rules, stored.rules),
+/** The form after `submitted` was saved: what was typed since, rule by rule, on top of what is stored now. */
+export const savedForm = (submitted: GuardrailForm, now: GuardrailForm, stored: GuardrailForm): GuardrailForm => ({
+  ...afterSave(submitted, now, stored),
+  rules: afterSave(submitted.rules, now.rules, stored.rules),
 })
 
 export type Problems = { readonly [field: string]: string }
@@ -125,13 +125,13 @@ export const fieldOfPath = (path: string | undefined): string => path?.split('.'
 
 /** A guardrail's rules in one line. */
 export function summaryOf(fields: readonly RuleField[], stored: Stored): string {
-  const said = fields.flatMap((field) => {
+  const summaries = fields.flatMap((field) => {
     const value = stored[field.name]
     if (value === null || value === undefined || value === false) return field.kind === 'flag' && value === false ? [`${field.label}: no`] : []
     if (Array.isArray(value)) return value.length === 0 ? [] : [`${field.label} (${value.length})`]
     return [value === true ? field.label : `${field.label}: ${typeof value === 'string' || typeof value === 'number' ? value : 'set'}`]
   })
-  return said.length === 0 ? 'demands nothing' : said.join(', ')
+  return summaries.length === 0 ? 'demands nothing' : summaries.join(', ')
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

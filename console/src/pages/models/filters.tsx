@@ -78,7 +78,7 @@ interface RareProps extends FiltersProps {
 
 function RareFilters({ address: { get }, set }: RareProps): ReactNode {
   const select = { placeholder: 'Any', size: 'xs', clearable: true } as const
-  const said = (name: string): string | undefined => (isAmount(get(name) ?? '0') ? undefined : 'Enter an amount such as 0.5')
+  const problemOf = (name: string): string | undefined => (isAmount(get(name) ?? '0') ? undefined : 'Enter an amount such as 0.5')
   const abilities = get('supports')
     ?.split(',')
     .filter((name) => name !== '')
@@ -102,7 +102,7 @@ function RareFilters({ address: { get }, set }: RareProps): ReactNode {
         inputMode="decimal"
         value={get('max_price') ?? ''}
         onSettled={set('max_price')}
-        error={said('max_price')}
+        error={problemOf('max_price')}
       />
       <LateInput
         label="Output price up to"
@@ -111,7 +111,7 @@ function RareFilters({ address: { get }, set }: RareProps): ReactNode {
         inputMode="decimal"
         value={get('max_output_price') ?? ''}
         onSettled={set('max_output_price')}
-        error={said('max_output_price')}
+        error={problemOf('max_output_price')}
       />
     </SimpleGrid>
   )

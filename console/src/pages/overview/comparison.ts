@@ -14,16 +14,16 @@ const WEEK = 7
 
 /** Compares one figure over the days, of which the last is today. */
 export function compare(days: readonly Totals[], of: (totals: Totals) => number): Comparison {
-  const whole = days.slice(0, -1)
-  const first = whole.findIndex(({ calls }) => calls > 0)
-  const usual = first === -1 ? 0 : sumOf(whole.slice(first), of) / (whole.length - first)
+  const fullDays = days.slice(0, -1)
+  const first = fullDays.findIndex(({ calls }) => calls > 0)
+  const usual = first === -1 ? 0 : sumOf(fullDays.slice(first), of) / (fullDays.length - first)
   const today = sumOf(days.slice(-1), of)
-  const before = sumOf(whole.slice(-2 * WEEK, -WEEK), of)
+  const before = sumOf(fullDays.slice(-2 * WEEK, -WEEK), of)
   return {
     today,
     all: sumOf(days, of),
     ofUsualDay: usual > 0 ? today / usual : undefined,
-    weekChange: before > 0 ? sumOf(whole.slice(-WEEK), of) / before - 1 : undefined,
+    weekChange: before > 0 ? sumOf(fullDays.slice(-WEEK), of) / before - 1 : undefined,
   }
 }
 

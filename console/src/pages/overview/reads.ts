@@ -78,7 +78,7 @@ const askForDestinations: Ask<DestinationState> = async (api, workspace_id, sign
   const listed = await everyPage(
     async (offset) => (await api('GET /api/v1/observability/destinations', { query: { workspace_id, offset, limit: PAGE } }, signal)).data,
   )
-  const asked = new Set(
+  const withStatus = new Set(
     listed
       .filter(({ enabled }) => enabled)
       .slice(0, MOST_ASKED)
@@ -86,7 +86,7 @@ const askForDestinations: Ask<DestinationState> = async (api, workspace_id, sign
   )
   return Promise.all(
     listed.map(async ({ id, enabled }): Promise<DestinationState> => {
-      if (!asked.has(id)) return { enabled }
+      if (!withStatus.has(id)) return { enabled }
       return { enabled, status: (await api('GET /api/v1/observability/destinations/{id}/status', { params: { id } }, signal)).data }
     }),
   )

@@ -56,10 +56,10 @@ function changeItem(item: Item, event: StreamEvent): Item | undefined {
 const CARRIES: ReadonlySet<string> = new Set(['partial_image', 'delta', 'done', 'added'])
 
 function changeText(item: Item, { list, partType, member }: Target, verb: string, event: StreamEvent): Item | undefined {
-  const whole = event[member]
+  const complete = event[member]
   const change = (holder: Loose): Loose | undefined => {
     if (verb === 'delta' && typeof event['delta'] === 'string') return { ...holder, [member]: stringOf(holder[member]) + event['delta'] }
-    return verb === 'done' && typeof whole === 'string' ? { ...holder, [member]: whole } : undefined
+    return verb === 'done' && typeof complete === 'string' ? { ...holder, [member]: complete } : undefined
   }
   if (list === undefined) return change(item) as Item | undefined
   return withPart(item, list, event, (part) => change({ type: partType, ...part }))

@@ -98,9 +98,11 @@ const begin = (run: Run, { id, model }: Resource): Run => ({
 
 function finish(run: Run, resource: Resource, status: string, at: number): Run {
   const phase = status === 'failed' || status === 'incomplete' ? status : 'completed'
-  const told = resource.error ?? undefined
+  const reported = resource.error ?? undefined
   const failure: Failure | undefined =
-    told?.message === undefined ? run.failure : { message: told.message, code: told.code, errorType: resource.error_type ?? run.failure?.errorType }
+    reported?.message === undefined
+      ? run.failure
+      : { message: reported.message, code: reported.code, errorType: resource.error_type ?? run.failure?.errorType }
   return {
     ...begin(run, resource),
     phase,

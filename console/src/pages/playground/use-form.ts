@@ -16,16 +16,16 @@ export interface Form {
 /** The settings for the next request; `?model=` in the URL chooses the model. */
 export function useForm(): Form {
   const [search, setSearch] = useSearchParams()
-  const [kept, keep] = useKept<Settings>('settings', EMPTY)
+  const [stored, keep] = useKept<Settings>('settings', EMPTY)
   const [isTried, setTried] = useState(false)
   // The URL is only read once: a user who follows a link wants its model.
-  const [asked, setAsked] = useState(() => search.get('model'))
-  const settings = asked === null ? kept : { ...kept, model: asked }
+  const [linkedModel, setLinkedModel] = useState(() => search.get('model'))
+  const settings = linkedModel === null ? stored : { ...stored, model: linkedModel }
   return {
     settings,
     change: (next) => {
-      keep((before) => ({ ...before, ...(asked === null ? {} : { model: asked }), ...next }))
-      setAsked(null)
+      keep((before) => ({ ...before, ...(linkedModel === null ? {} : { model: linkedModel }), ...next }))
+      setLinkedModel(null)
     },
     settleModel: (model) => {
       if (model === (search.get('model') ?? '')) return

@@ -31,9 +31,9 @@ function outlastReload(client: QueryClient): void {
   client.setQueryDefaults(ROOT, { gcTime: Infinity })
   for (const [name, value] of Object.entries(consumeNotes(sessionStorage))) client.setQueryData([...ROOT, name], settled(name, value))
   window.addEventListener('pagehide', () => {
-    const kept = client.getQueriesData({ queryKey: ROOT }).map(([key, value]) => [String(key.at(-1)), value] as const)
-    if (kept.length === 0 || storeNotes(sessionStorage, Object.fromEntries(kept))) return
+    const notes = client.getQueriesData({ queryKey: ROOT }).map(([key, value]) => [String(key.at(-1)), value] as const)
+    if (notes.length === 0 || storeNotes(sessionStorage, Object.fromEntries(notes))) return
     // Conversations may contain images; unsent input does not.
-    storeNotes(sessionStorage, Object.fromEntries(kept.filter(([name]) => name !== 'turns')))
+    storeNotes(sessionStorage, Object.fromEntries(notes.filter(([name]) => name !== 'turns')))
   })
 }

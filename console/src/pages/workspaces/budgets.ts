@@ -29,11 +29,11 @@ export function budgetSteps(before: BudgetFields, after: BudgetFields): readonly
   const changes = INTERVALS.map((interval) => ({ interval, from: numberOf(before[interval]), limit: numberOf(after[interval]) })).filter(
     ({ from, limit }) => from !== limit,
   )
-  const gone = changes.filter(({ limit }) => limit === null)
+  const removed = changes.filter(({ limit }) => limit === null)
   const smaller = changes.filter(({ from, limit }) => from !== null && limit !== null && limit < from).reverse()
   const larger = changes.filter(({ from, limit }) => from !== null && limit !== null && !(limit < from))
   const added = changes.filter(({ from, limit }) => from === null && limit !== null)
-  return [...gone, ...smaller, ...larger, ...added].map(({ interval, limit }) => ({ interval, limit }))
+  return [...removed, ...smaller, ...larger, ...added].map(({ interval, limit }) => ({ interval, limit }))
 }
 
 /** Whether own provider keys count is sent along with a budget: with a changed one, or otherwise with an unchanged one. */

@@ -76,7 +76,7 @@ function useSpent(): ((id: string) => SpentSums) | undefined {
   }, [data, now])
 }
 
-const kept = ({ is_observability_io_logging_enabled: logs, io_logging_sampling_rate: rate }: Workspace): string => {
+const loggingShown = ({ is_observability_io_logging_enabled: logs, io_logging_sampling_rate: rate }: Workspace): string => {
   if (!logs) return 'no'
   return rate === 1 ? 'yes' : `${percent(rate)} of sessions`
 }
@@ -105,6 +105,6 @@ const COLUMNS: readonly Column<Row>[] = [
   { header: 'Month', cell: ({ spent }) => usd(spent?.monthly), isFigure: true },
   { header: 'Text model', cell: ({ workspace }) => workspace.default_text_model ?? NOTHING },
   { header: 'Sort', cell: ({ workspace }) => workspace.default_provider_sort ?? NOTHING },
-  { header: 'Stores content', cell: ({ workspace }) => kept(workspace) },
+  { header: 'Stores content', cell: ({ workspace }) => loggingShown(workspace) },
   { header: 'Forwarded', cell: ({ workspace }) => (workspace.is_observability_broadcast_enabled ? 'yes' : 'no') },
 ]
