@@ -10,6 +10,8 @@ describe('amounts as they are shown', () => {
     [1e-9 * 3, '3e-9'],
     [1e-11, '1e-11'],
     [123.456789012345, '123.456789012345'],
+    [33_247.784_745 + 1e-11, '33247.784745'],
+    [1_234_567.891 - 1e-9, '1234567.891'],
     [0, '0'],
   ])('have no rounding errors of binary fractions: %d', (usd, shown) => {
     expect(JSON.stringify(Math.abs(roundUsd(usd)))).toBe(shown)

@@ -34,11 +34,17 @@ export function withExtra(cost: Cost, item: string, usd: number, byok = 0): Cost
 /** Marks the whole cost as charged to the caller's own provider account. */
 export const byOwnKey = (cost: Cost): Cost => (cost.total === 0 ? cost : { ...cost, byok: cost.total })
 
+/** From here on a number has no twelve decimals. */
+const TWELVE_DECIMALS_BELOW = 1_000
+/** Every decimal fraction of so many digits can be told from its neighbours. */
+const DIGITS = 15
+
 /**
  * An amount for display, USD. Sums of binary fractions have rounding errors in the last digits. The cheapest token costs about 1e-9, so twelve
- * decimals lose nothing. Amounts that are added up later are not rounded.
+ * decimals lose nothing; large sums have fifteen digits. Amounts that are added up later are not rounded.
  */
-export const roundUsd = (usd: number): number => Math.round(usd * 1e12) / 1e12
+export const roundUsd = (usd: number): number =>
+  Math.abs(usd) < TWELVE_DECIMALS_BELOW ? Math.round(usd * 1e12) / 1e12 : Number(usd.toPrecision(DIGITS))
 
 /** A cost for display. */
 export function roundCost(cost: Cost): Cost {

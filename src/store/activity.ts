@@ -129,7 +129,9 @@ async function addUp(db: Db, engine: Engine, filter: ActivityFilter, step: Step)
       fn.sum<number | string>('output_tokens').as('output_tokens'),
       fn.sum<number | string>('reasoning_tokens').as('reasoning_tokens'),
       fn.sum<number | string>('usd').as('usd'),
+      fn.sum<number | string>('usd_rest').as('usd_rest'),
       fn.sum<number | string>('byok_usd').as('byok_usd'),
+      fn.sum<number | string>('byok_usd_rest').as('byok_usd_rest'),
     ])
     .groupBy(['model', 'endpoint_id'])
   if (step.last !== undefined) query = query.where(isBeside(step.last, '<=', filter))
@@ -145,8 +147,8 @@ async function addUp(db: Db, engine: Engine, filter: ActivityFilter, step: Step)
     inputTokens: Number(row.input_tokens),
     outputTokens: Number(row.output_tokens),
     reasoningTokens: Number(row.reasoning_tokens),
-    usd: Number(row.usd),
-    byokUsd: Number(row.byok_usd),
+    usd: Number(row.usd) + Number(row.usd_rest),
+    byokUsd: Number(row.byok_usd) + Number(row.byok_usd_rest),
   }))
 }
 

@@ -4,6 +4,14 @@ import type { KeyKind } from '../core/store.ts'
 /** A boolean column: `boolean` in PostgreSQL, 0 or 1 in SQLite. Read it through `Boolean()`; write booleans. */
 export type Flag = boolean | 0 | 1
 
+/** Sums in USD. `rest`: what the sum beside it could not hold, so both together are exact (see `ExactSum`). */
+export interface MoneyColumns {
+  usd: number
+  usd_rest: number
+  byok_usd: number
+  byok_usd_rest: number
+}
+
 /** The tables as they are after the newest migration. Times are milliseconds since the epoch, JSON columns text. */
 export interface Tables {
   migrations: { name: string; applied_at: number }
@@ -59,7 +67,7 @@ export interface Tables {
   }
   generation_content: { id: string; content: string }
   kept_answers: { key: string; workspace_id: string; sealed: string; bytes: number; expires_at: number }
-  spend: { subject: string; interval: string; period_start: number; usd: number; byok_usd: number }
+  spend: { subject: string; interval: string; period_start: number } & MoneyColumns
   activity: {
     day: number
     workspace_id: string
@@ -71,9 +79,7 @@ export interface Tables {
     input_tokens: number
     output_tokens: number
     reasoning_tokens: number
-    usd: number
-    byok_usd: number
-  }
+  } & MoneyColumns
   own_keys: {
     id: string
     workspace_id: string

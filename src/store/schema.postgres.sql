@@ -13,6 +13,8 @@ create table activity (
   reasoning_tokens bigint not null,
   usd double precision not null,
   byok_usd double precision not null,
+  usd_rest double precision not null,
+  byok_usd_rest double precision not null,
   constraint activity_key PRIMARY KEY (day, workspace_id, key_hash, model, endpoint_id)
 );
 
@@ -272,6 +274,8 @@ create table spend (
   period_start bigint not null,
   usd double precision not null,
   byok_usd double precision not null,
+  usd_rest double precision not null,
+  byok_usd_rest double precision not null,
   constraint spend_key PRIMARY KEY (subject, "interval", period_start)
 );
 

@@ -13,6 +13,8 @@ CREATE TABLE "activity" (
   "reasoning_tokens" integer not null,
   "usd" real not null,
   "byok_usd" real not null,
+  "usd_rest" real default 0 not null,
+  "byok_usd_rest" real default 0 not null,
   constraint "activity_key" primary key ("day", "workspace_id", "key_hash", "model", "endpoint_id")
 );
 
@@ -241,6 +243,8 @@ CREATE TABLE "spend" (
   "period_start" integer not null,
   "usd" real not null,
   "byok_usd" real not null,
+  "usd_rest" real default 0 not null,
+  "byok_usd_rest" real default 0 not null,
   constraint "spend_key" primary key ("subject", "interval", "period_start")
 );
 

@@ -1,14 +1,17 @@
-import type { Transaction } from 'kysely'
+import { sql, type RawBuilder, type Transaction } from 'kysely'
 import { INTERVALS, NOTHING_SPENT, periodStart, type Interval } from '../core/counter.ts'
 import type { Generation } from '../core/generation.ts'
 import type { SpendFigures, SpendStore } from '../core/store.ts'
+import { ExactSum } from '../lib/exact-sum.ts'
 import { createActivityReport, type ActivityBounds } from './activity.ts'
 import { text, integer } from './column-value.ts'
-import type { Db, Engine, Tables } from './database.ts'
+import type { Db, Engine, MoneyColumns, Tables } from './database.ts'
 import { guarded } from './store-error.ts'
 
-type SpendRow = Tables['spend']
-type ActivityTableRow = Tables['activity']
+/** A row while a batch is added up. */
+type Summed<T> = Omit<T, keyof MoneyColumns> & { readonly money: Money }
+type SpendRow = Summed<Tables['spend']>
+type ActivityTableRow = Summed<Tables['activity']>
 
 /** Rows of one statement, well below the limits on bound values. */
 const MAX_ROWS = 256
@@ -21,28 +24,25 @@ export async function addSpend(trx: Transaction<Tables>, generations: readonly G
   for (const generation of generations) {
     const total = Number.isFinite(generation.cost.total) ? Math.max(0, generation.cost.total) : 0
     const byok_usd = Math.min(total, generation.cost.byok ?? 0)
-    const money = { usd: total - byok_usd, byok_usd }
+    const money = { usd: new ExactSum(total - byok_usd), byok: new ExactSum(byok_usd) }
     if (total > 0) addToDay(sums, generation, money)
     if (generation.endpointId !== undefined) addActivity(activity, generation, money)
   }
   const spend = new Map<string, SpendRow>()
-  for (const { keyHash, workspaceId, day, ...money } of sums.values()) {
+  for (const { keyHash, workspaceId, day, money } of sums.values()) {
     for (const subject of [`key:${keyHash}`, `workspace:${workspaceId}`, 'installation']) addPeriods(spend, subject, day, money)
   }
   // In the same order everywhere, so that processes which write the same rows do not deadlock.
-  for (const rows of chunks([...spend.entries()].sort(byKey).map(([, row]) => row))) {
+  for (const rows of chunks([...spend.entries()].sort(byKey).map(([, row]) => withColumns(row)))) {
     await trx
       .insertInto('spend')
       .values(rows)
       .onConflict((conflict) =>
-        conflict.columns(['subject', 'interval', 'period_start']).doUpdateSet((eb) => ({
-          usd: eb(eb.ref('spend.usd'), '+', eb.ref('excluded.usd')),
-          byok_usd: eb(eb.ref('spend.byok_usd'), '+', eb.ref('excluded.byok_usd')),
-        })),
+        conflict.columns(['subject', 'interval', 'period_start']).doUpdateSet({ ...sumOf('spend', 'usd'), ...sumOf('spend', 'byok_usd') }),
       )
       .execute()
   }
-  for (const rows of chunks([...activity.entries()].sort(byKey).map(([, row]) => row))) {
+  for (const rows of chunks([...activity.entries()].sort(byKey).map(([, row]) => withColumns(row)))) {
     await trx
       .insertInto('activity')
       .values(rows)
@@ -52,8 +52,8 @@ export async function addSpend(trx: Transaction<Tables>, generations: readonly G
           input_tokens: eb(eb.ref('activity.input_tokens'), '+', eb.ref('excluded.input_tokens')),
           output_tokens: eb(eb.ref('activity.output_tokens'), '+', eb.ref('excluded.output_tokens')),
           reasoning_tokens: eb(eb.ref('activity.reasoning_tokens'), '+', eb.ref('excluded.reasoning_tokens')),
-          usd: eb(eb.ref('activity.usd'), '+', eb.ref('excluded.usd')),
-          byok_usd: eb(eb.ref('activity.byok_usd'), '+', eb.ref('excluded.byok_usd')),
+          ...sumOf('activity', 'usd'),
+          ...sumOf('activity', 'byok_usd'),
         })),
       )
       .execute()
@@ -67,28 +67,49 @@ function* chunks<T>(rows: readonly T[], size = MAX_ROWS): Generator<T[]> {
 }
 
 interface Money {
-  readonly usd: number
-  readonly byok_usd: number
+  readonly usd: ExactSum
+  readonly byok: ExactSum
+}
+
+const copyOf = ({ usd, byok }: Money): Money => ({ usd: new ExactSum(usd.sum, usd.rest), byok: new ExactSum(byok.sum, byok.rest) })
+
+function addMoney(sum: Money, { usd, byok }: Money): void {
+  sum.usd.add(usd.sum).add(usd.rest)
+  sum.byok.add(byok.sum).add(byok.rest)
+}
+
+const withColumns = <T extends { readonly money: Money }>({ money: { usd, byok }, ...row }: T): Omit<T, 'money'> & MoneyColumns => ({
+  ...row,
+  usd: usd.sum,
+  usd_rest: usd.rest,
+  byok_usd: byok.sum,
+  byok_usd_rest: byok.rest,
+})
+
+/** A stored sum with what a batch adds to it: the addition of `ExactSum`, in SQL. */
+function sumOf<C extends 'usd' | 'byok_usd'>(table: 'spend' | 'activity', column: C): { readonly [K in C | `${C}_rest`]: RawBuilder<number> } {
+  const [before, more] = [sql.ref<number>(`${table}.${column}`), sql.ref<number>(`excluded.${column}`)]
+  const sum = sql<number>`(${before} + ${more})`
+  const added = sql<number>`(${sum} - ${before})`
+  const lost = sql<number>`((${before} - (${sum} - ${added})) + (${more} - ${added}))`
+  const rest = sql<number>`(${sql.ref(`${table}.${column}_rest`)} + ${sql.ref(`excluded.${column}_rest`)} + ${lost})`
+  return { [column]: sum, [`${column}_rest`]: rest } as { readonly [K in C | `${C}_rest`]: RawBuilder<number> }
 }
 
 /** What one key spent on one day. Every period consists of days, so a batch is summed by day first: one look-up per record instead of twelve. */
-interface DaySum extends Money {
+interface DaySum {
   readonly keyHash: string
   readonly workspaceId: string
   readonly day: number
-  usd: number
-  byok_usd: number
+  readonly money: Money
 }
 
 function addToDay(sums: Map<string, DaySum>, { keyHash, workspaceId, endedAt }: Generation, money: Money): void {
   const day = periodStart('daily', endedAt)
   const key = `${day} ${workspaceId} ${keyHash}`
   const sum = sums.get(key)
-  if (sum === undefined) sums.set(key, { keyHash, workspaceId, day, ...money })
-  else {
-    sum.usd += money.usd
-    sum.byok_usd += money.byok_usd
-  }
+  if (sum === undefined) sums.set(key, { keyHash, workspaceId, day, money: copyOf(money) })
+  else addMoney(sum.money, money)
 }
 
 function addPeriods(spend: Map<string, SpendRow>, subject: string, at: number, money: Money): void {
@@ -96,11 +117,8 @@ function addPeriods(spend: Map<string, SpendRow>, subject: string, at: number, m
     const period_start = periodStart(interval, at)
     const key = `${subject} ${interval} ${period_start}`
     const row = spend.get(key)
-    if (row === undefined) spend.set(key, { subject, interval, period_start, ...money })
-    else {
-      row.usd += money.usd
-      row.byok_usd += money.byok_usd
-    }
+    if (row === undefined) spend.set(key, { subject, interval, period_start, money: copyOf(money) })
+    else addMoney(row.money, money)
   }
 }
 
@@ -123,7 +141,7 @@ function addActivity(activity: Map<string, ActivityTableRow>, generation: Genera
       input_tokens: integer(usage.inputTokens),
       output_tokens: integer(usage.outputTokens),
       reasoning_tokens: integer(usage.reasoningTokens),
-      ...money,
+      money: copyOf(money),
     })
     return
   }
@@ -131,8 +149,7 @@ function addActivity(activity: Map<string, ActivityTableRow>, generation: Genera
   row.input_tokens += integer(usage.inputTokens)
   row.output_tokens += integer(usage.outputTokens)
   row.reasoning_tokens += integer(usage.reasoningTokens)
-  row.usd += money.usd
-  row.byok_usd += money.byok_usd
+  addMoney(row.money, money)
 }
 
 const NO_SPENDING: SpendFigures = { usd: NOTHING_SPENT, byokUsd: NOTHING_SPENT }
@@ -153,8 +170,8 @@ export function createSpendStore(db: Db, engine: Engine, activity?: Partial<Acti
         for (const row of rows) {
           let figures = found.get(row.subject)
           if (figures === undefined) found.set(row.subject, (figures = { usd: { ...NOTHING_SPENT }, byokUsd: { ...NOTHING_SPENT } }))
-          figures.usd[row.interval as Interval] = row.usd
-          figures.byokUsd[row.interval as Interval] = row.byok_usd
+          figures.usd[row.interval as Interval] = row.usd + row.usd_rest
+          figures.byokUsd[row.interval as Interval] = row.byok_usd + row.byok_usd_rest
         }
       }
       return found

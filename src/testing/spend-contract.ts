@@ -96,6 +96,17 @@ export function describeSpendContract(name: string, open: () => Promise<StoreUnd
       }
     })
 
+    it('adds without an error that grows with the number of calls', async () => {
+      const cost = { total: 0.000003702, input: 0.000003702, output: 0, cacheDiscount: 0, source: 'catalog', byok: 0.000001234 } as const
+      const dear = costing('g', 6_000)
+      await insert({ ...dear, cost: { ...dear.cost, byok: 3_000 } })
+      for (let n = 0; n < 60; n++) await insert(costing(`g${n}`, cost.total, { cost }))
+      const { usd, byokUsd } = await store.spend.of(KEY, NOW)
+      expect([usd.lifetime, byokUsd.lifetime]).toEqual([3_000.00014808, 3_000.00007404])
+      const [row] = await store.spend.activity({ from: NOW - DAY, to: NOW + DAY })
+      expect([row?.usd, row?.byokUsd]).toEqual([3_000.00014808, 3_000.00007404])
+    })
+
     it('keeps the cost of own keys separate', async () => {
       const onOwnKey = costing('g1', 0.5, { isByok: true })
       const partly = costing('g3', 1)
