@@ -42,6 +42,11 @@ describe('the cost per provider, from the records', () => {
     expect(lines[0]).toMatchObject({ inputTokens: 200, cachedTokens: 80, outputTokens: 100, reasoningTokens: 20 })
   })
 
+  it('adds any number of them without rounding errors', () => {
+    const many = Array.from({ length: 1_000 }, () => ({ cost: paid(0.003_702, { byok: 0.001_234, extras: { web: 0.000_7 } }) }))
+    expect(report({ cost: paid(6_000, { byok: 3_000 }) }, ...many)).toMatchObject([{ usd: 3_002.468, ownKeysUsd: 3_001.234, extrasUsd: 0.7 }])
+  })
+
   it('separates what own provider keys paid, and shows the share of tools and plugins', () => {
     expect(report({ cost: paid(3, { byok: 1, extras: { web: 0.5, image: 0.25 } }) })).toMatchObject([{ usd: 2, ownKeysUsd: 1, extrasUsd: 0.75 }])
   })

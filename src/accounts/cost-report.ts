@@ -1,5 +1,6 @@
 import { roundUsd } from '../core/cost.ts'
 import type { Generation, GenerationAttempt } from '../core/generation.ts'
+import { ExactSum } from '../lib/exact-sum.ts'
 
 /** The sum of the calls to one model at one provider. Tokens are normalised as in `Usage`; money is in USD. */
 export interface CostLine {
@@ -33,22 +34,30 @@ export interface CostReport {
   lines(): readonly CostLine[]
 }
 
+type MoneyField = 'usd' | 'ownKeysUsd' | 'extrasUsd' | 'estimatedUsd'
+
+/** A line while records are added to it. */
+interface OpenLine {
+  readonly counts: CostLine
+  readonly money: { readonly [F in MoneyField]: ExactSum }
+}
+
 /**
  * Adds up records for a comparison with a provider's invoice. A call and its tokens are listed under the endpoint that ended it. Money is listed
  * under the endpoints that wrote for it, and the cost of tools and plugins with the call. Answers that began and were ended by another endpoint are
  * counted as `broken`.
  */
 export function createCostReport(): CostReport {
-  const lines = new Map<string, CostLine>()
-  const lineOf = (provider: string, model: string): CostLine => {
+  const lines = new Map<string, OpenLine>()
+  const lineOf = (provider: string, model: string): OpenLine => {
     const key = `${provider}\n${model}`
     let line = lines.get(key)
-    if (line === undefined) lines.set(key, (line = emptyLine(provider, model)))
+    if (line === undefined) lines.set(key, (line = openLine(provider, model)))
     return line
   }
   return {
     add(generation) {
-      for (const attempt of generation.attempts) if (isUnpaid(attempt, generation)) lineOf(attempt.provider, attempt.model).broken++
+      for (const attempt of generation.attempts) if (isUnpaid(attempt, generation)) lineOf(attempt.provider, attempt.model).counts.broken++
       const { provider, model } = generation
       // The call reached no endpoint.
       if (provider === undefined || model === undefined) return
@@ -56,11 +65,11 @@ export function createCostReport(): CostReport {
       addTo(line, generation)
       for (const part of partsOfOthers(generation)) {
         const own = part.isByok === true ? 'ownKeysUsd' : 'usd'
-        line[own] -= part.costUsd
-        lineOf(part.provider, part.model)[own] += part.costUsd
+        line.money[own].add(-part.costUsd)
+        lineOf(part.provider, part.model).money[own].add(part.costUsd)
       }
     },
-    lines: () => [...lines.values()].toSorted((a, b) => compare(a.provider, b.provider) || compare(a.model, b.model)),
+    lines: () => [...lines.values()].map(closed).toSorted((a, b) => compare(a.provider, b.provider) || compare(a.model, b.model)),
   }
 }
 
@@ -80,22 +89,35 @@ function partsOfOthers({ attempts, endpointId, cost }: Generation): readonly Par
   return roundUsd(known) <= roundUsd(cost.total) ? parts : []
 }
 
-function addTo(line: CostLine, { usage, cost }: Generation): void {
+function addTo({ counts, money }: OpenLine, { usage, cost }: Generation): void {
   const byok = Math.min(cost.total, cost.byok ?? 0)
-  line.calls++
-  line.inputTokens += usage.inputTokens
-  line.cachedTokens += usage.cachedTokens
-  line.outputTokens += usage.outputTokens
-  line.reasoningTokens += usage.reasoningTokens
-  line.usd += cost.total - byok
-  line.ownKeysUsd += byok
-  for (const usd of Object.values(cost.extras ?? {})) line.extrasUsd += usd
-  if (cost.source === 'upstream') line.reported++
-  if (cost.source === 'unknown' && usage.totalTokens > 0) line.unpriced++
+  counts.calls++
+  counts.inputTokens += usage.inputTokens
+  counts.cachedTokens += usage.cachedTokens
+  counts.outputTokens += usage.outputTokens
+  counts.reasoningTokens += usage.reasoningTokens
+  money.usd.add(cost.total - byok)
+  money.ownKeysUsd.add(byok)
+  for (const usd of Object.values(cost.extras ?? {})) money.extrasUsd.add(usd)
+  if (cost.source === 'upstream') counts.reported++
+  if (cost.source === 'unknown' && usage.totalTokens > 0) counts.unpriced++
   if (usage.estimated !== true) return
-  line.estimated++
-  line.estimatedUsd += cost.total
+  counts.estimated++
+  money.estimatedUsd.add(cost.total)
 }
+
+const openLine = (provider: string, model: string): OpenLine => ({
+  counts: emptyLine(provider, model),
+  money: { usd: new ExactSum(), ownKeysUsd: new ExactSum(), extrasUsd: new ExactSum(), estimatedUsd: new ExactSum() },
+})
+
+const closed = ({ counts, money: { usd, ownKeysUsd, extrasUsd, estimatedUsd } }: OpenLine): CostLine => ({
+  ...counts,
+  usd: usd.value,
+  ownKeysUsd: ownKeysUsd.value,
+  extrasUsd: extrasUsd.value,
+  estimatedUsd: estimatedUsd.value,
+})
 
 export const emptyLine = (provider: string, model: string): CostLine => ({
   provider,

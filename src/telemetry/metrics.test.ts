@@ -30,6 +30,13 @@ describe('createMetrics', () => {
     expect(text).toContain('gateway_attempts_total{provider="acme",status="200",error_type=""} 3')
   })
 
+  it('adds up costs without rounding errors', async () => {
+    const metrics = createMetrics()
+    const cost = (total: number): Partial<Generation> => ({ cost: { total, input: total, output: 0, cacheDiscount: 0, source: 'catalog' } })
+    for (const total of [5_000, ...Array.from({ length: 300 }, () => 0.1)]) metrics.finished(generation(cost(total)))
+    expect(await metrics.text()).toContain('gateway_cost_usd_total{model="acme/small",provider="acme"} 5030\n')
+  })
+
   it('counts answers from the cache', async () => {
     const metrics = createMetrics()
     metrics.finished(generation({}))

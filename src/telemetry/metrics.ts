@@ -1,5 +1,7 @@
 import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client'
+import { roundUsd } from '../core/cost.ts'
 import type { Generation } from '../core/generation.ts'
+import { ExactSum } from '../lib/exact-sum.ts'
 
 export interface Metrics {
   /** Records one finished call. */
@@ -34,7 +36,7 @@ const MAX_MODELS = 500
 
 /** A counter with concatenated labels as keys: hashing label objects cost more than everything else that is done here for a finished call. */
 class Tally {
-  readonly #values = new Map<string, number>()
+  readonly #values = new Map<string, ExactSum>()
 
   /** `overflow`: the key that is counted instead if there is no room for another. There are few such keys, and they have room of their own. */
   add(key: string, value: number, overflow?: string): void {
@@ -48,7 +50,9 @@ class Tally {
   }
 
   #count(key: string, value: number): void {
-    this.#values.set(key, (this.#values.get(key) ?? 0) + value)
+    const sum = this.#values.get(key)
+    if (sum === undefined) this.#values.set(key, new ExactSum(value))
+    else sum.add(value)
   }
 
   register(registers: readonly Registry[], name: string, help: string, labelNames: readonly string[]): void {
@@ -60,9 +64,10 @@ class Tally {
       registers: [],
       collect() {
         this.reset()
-        for (const [key, value] of values) {
+        for (const [key, sum] of values) {
           const labels = key.split(SEPARATOR)
-          this.inc(Object.fromEntries(labelNames.map((label, i) => [label, labels[i] ?? ''])), value)
+          // Counts are whole, and rounding leaves them as they are.
+          this.inc(Object.fromEntries(labelNames.map((label, i) => [label, labels[i] ?? ''])), roundUsd(sum.value))
         }
       },
     })
