@@ -8,6 +8,7 @@ import type { Store } from '../core/store.ts'
 import { systemClock } from '../lib/clock.ts'
 import { Secret } from '../lib/secret.ts'
 import { createGenerationSink, createStore, UNPACKED } from '../store/index.ts'
+import { MIGRATIONS } from '../store/migrations/index.ts'
 import { sampleContent, sampleGeneration } from '../testing/sample-records.ts'
 import { createEncryption } from './encryption.ts'
 import { openAccounts, type Accounts, type AccountsEvent, type AccountsOptions } from './open-accounts.ts'
@@ -173,6 +174,18 @@ describe('accounts', () => {
       errorType: 'precondition_failed',
       message: expect.stringContaining('SIGNALBOX_SECRET_KEY'),
     })
+  })
+
+  it('warn of a database that a newer version has migrated, and serve with it', async () => {
+    const newer = await createStore({
+      path: join(folder, 'signalbox.db'),
+      migrations: [...MIGRATIONS, { name: '9999-newer', up: async () => undefined }],
+    })
+    await newer.migrate()
+    await newer.close()
+    const accounts = await start({ apiKey: 'one' })
+    expect(status(accounts, 'one')).toBe('inference')
+    expect(warnings()).toEqual([expect.stringContaining('9999-newer')])
   })
 
   describe('when the database is away at the start', () => {

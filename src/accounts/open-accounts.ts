@@ -91,8 +91,8 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
       await verifySecretKey(encryption, store.facts)
       const onGenerated = (generated: GeneratedKey) => onEvent({ type: 'key-generated', ...generated })
       const warnings = await bootstrapKeys({ store, fixedKeys, clock, onGenerated, ...(ids ? { ids } : {}) })
-      const fault = await store.encodingFault()
-      onEvent({ type: 'ready', warnings: fault === undefined ? warnings : [...warnings, fault] })
+      const ofDatabase = [await store.encodingFault(), await store.newerSchema()]
+      onEvent({ type: 'ready', warnings: [...warnings, ...ofDatabase.filter((each) => each !== undefined)] })
     } catch (error) {
       const failure = asGatewayError(error)
       if (failure.errorType !== 'provider_overloaded') throw failure

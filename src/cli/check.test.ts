@@ -129,6 +129,16 @@ describe('signalbox check and doctor', () => {
     await store.close()
   }
 
+  it('say that a newer version has migrated the database, which is no fault', async () => {
+    const newer: Migration = { name: '9999-newer', up: async () => undefined }
+    vi.stubEnv('SIGNALBOX_SECRET_KEY', KEY)
+    await over(migrate)
+    await leave({ migrations: [...MIGRATIONS, newer] })
+    const note = expect.stringMatching(/^database: The database was migrated by a newer version of Signalbox .*9999-newer/m)
+    expect(await over(doctor)).toMatchObject({ code: 0, out: note })
+    expect((await over(migrate)).out).toMatch(/^The database was migrated by a newer version of Signalbox .*9999-newer/m)
+  })
+
   it('report a secret key that is newer than the database, even if migrations are pending', async () => {
     vi.stubEnv('SIGNALBOX_SECRET_KEY', OTHER_KEY)
     await mkdir(join(folder, 'data'))

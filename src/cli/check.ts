@@ -113,6 +113,8 @@ async function probeInstallation(config: Config): Promise<void> {
     await store.ping()
     const pending = await store.pendingMigrations()
     line(`database: ${config.storage.database} answers, ${pending.length === 0 ? 'up to date' : `migrations pending: ${pending.join(', ')}`}`)
+    const newer = await store.newerSchema()
+    if (newer !== undefined) line(`database: ${newer}`)
     if (pending.length === 0) await proveWrites(store, config)
     const faults = [pending.length === 0 ? undefined : await store.migrationFault(), await store.encodingFault()]
     for (const fault of faults.filter((each) => each !== undefined)) {
@@ -179,6 +181,8 @@ export async function migrate(overrides: Overrides): Promise<void> {
   try {
     const applied = await store.migrate()
     line(applied.length === 0 ? 'The database is up to date.' : `Applied ${applied.join(', ')}.`)
+    const newer = await store.newerSchema()
+    if (newer !== undefined) line(newer)
   } finally {
     await store.close()
   }

@@ -287,6 +287,8 @@ export interface Store {
   migrate(onSlow?: (name: string) => void): Promise<readonly string[]>
   /** Names of migrations not yet applied. */
   pendingMigrations(): Promise<readonly string[]>
+  /** A sentence for the operator about a database that a newer version has migrated; undefined for any other. */
+  newerSchema(): Promise<string | undefined>
   /** Why no migration could be applied, as a sentence for the operator; undefined if no obstacle is known. */
   migrationFault(): Promise<string | undefined>
   /** Why records would be lost in a database with this encoding, as a sentence for the operator; undefined if none would be. */

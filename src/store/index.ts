@@ -13,7 +13,7 @@ import { createGenerationInsert, createGenerationStore } from './generations.ts'
 import { createGuardrailStore } from './guardrails.ts'
 import { createKeyUseStore } from './key-uses.ts'
 import { createKeyStore } from './keys.ts'
-import { migrate, migrationFault, pendingMigrations } from './migrate.ts'
+import { migrate, migrationFault, newerSchema, pendingMigrations } from './migrate.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import type { Migration } from './migrations/migration.ts'
 import { openDatabase, type DatabaseOptions } from './open-database.ts'
@@ -96,6 +96,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       options.url === undefined ? watchVersion(() => readVersion(db, clock), onChange, WATCH_MS) : listenForChanges(options.url, onChange),
     migrate: (onSlow) => guarded(() => migrate(database, migrations, clock, onSlow)),
     pendingMigrations: () => guarded(() => pendingMigrations(db, engine, migrations)),
+    newerSchema: () => guarded(() => newerSchema(db, engine, migrations)),
     migrationFault: () => guarded(() => migrationFault(db, engine)),
     encodingFault: () => guarded(() => encodingFault(db, engine)),
     ping: () => guarded(async () => void (await sql`select 1`.execute(db))),

@@ -67,6 +67,7 @@ describe.each(places)('migrations: $name', ({ open }) => {
     await withStore(place.options, async (store) => {
       const names = MIGRATIONS.map(({ name }) => name)
       expect(await store.pendingMigrations()).toEqual(names)
+      expect(await store.newerSchema()).toBeUndefined()
       expect(await store.pendingMigrations()).toEqual(names)
       expect(await store.migrate()).toEqual(names)
     })
@@ -101,11 +102,14 @@ describe.each(places)('migrations: $name', ({ open }) => {
     await withStore(place.options, async (older) => {
       await older.migrate()
       await older.workspaces.default()
+      expect(await older.newerSchema()).toBeUndefined()
       await withStore({ ...place.options, migrations: [...MIGRATIONS, addColour] }, async (newer) => {
         expect(await newer.pendingMigrations()).toEqual(['9999-add-colour'])
         expect(await newer.migrate()).toEqual(['9999-add-colour'])
         expect(await newer.workspaces.list()).toHaveLength(1)
+        expect(await newer.newerSchema()).toBeUndefined()
       })
+      expect(await older.newerSchema()).toMatch(/^The database was migrated by a newer version of Signalbox .*9999-add-colour/)
       expect(await older.pendingMigrations()).toEqual([])
       expect(await older.migrate()).toEqual([])
       await older.keys.insert(sampleKey('h1'))

@@ -19,9 +19,27 @@ const NO_RIGHTS = '42501'
 
 /** Names of migrations that this database has not seen. It may have seen others, of a newer version. */
 export async function pendingMigrations(db: Db, engine: Engine, migrations: readonly Migration[]): Promise<readonly string[]> {
-  if (!(await hasMigrationsTable(db, engine))) return migrations.map(({ name }) => name)
-  const applied = new Set((await db.selectFrom('migrations').select('name').execute()).map(({ name }) => name))
+  const applied = new Set(await appliedMigrations(db, engine))
   return migrations.map(({ name }) => name).filter((name) => !applied.has(name))
+}
+
+/**
+ * A sentence for the operator about a database that a newer version has migrated, with the migrations that are unknown here; undefined if there are
+ * none. It is no fault: migrations only add, so that a newer version can be taken back.
+ */
+export async function newerSchema(db: Db, engine: Engine, migrations: readonly Migration[]): Promise<string | undefined> {
+  const known = new Set(migrations.map(({ name }) => name))
+  const unknown = (await appliedMigrations(db, engine)).filter((name) => !known.has(name))
+  if (unknown.length === 0) return undefined
+  return (
+    `The database was migrated by a newer version of Signalbox (${unknown.join(', ')}): the version right before that one works with it, and ` +
+    'nothing is changed back; a still older one may fail'
+  )
+}
+
+async function appliedMigrations(db: Db, engine: Engine): Promise<readonly string[]> {
+  if (!(await hasMigrationsTable(db, engine))) return []
+  return (await db.selectFrom('migrations').select('name').orderBy('name').execute()).map(({ name }) => name)
 }
 
 /**
