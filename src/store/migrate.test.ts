@@ -149,6 +149,17 @@ describe.each(places)('migrations: $name', ({ open }) => {
     }
   })
 
+  it('are logged beforehand where they block this thread, but not at a first start', async () => {
+    const heavy: Migration = { name: '9999-heavy', up: async () => void before.push(...slow) }
+    const [slow, before]: [string[], string[]] = [[], []]
+    const onSlow = (name: string) => void slow.push(name)
+    await withStore(place.options, (store) => store.migrate(onSlow))
+    expect(slow).toEqual([])
+    await withStore({ ...place.options, migrations: [...MIGRATIONS, heavy] }, (store) => store.migrate(onSlow))
+    expect(before).toEqual(place.options.path === undefined ? [] : ['9999-heavy'])
+    expect(slow).toEqual(before)
+  })
+
   it('run once when several start together in one process', async () => {
     const options = { ...place.options, migrations: [...MIGRATIONS, addColour] }
     const applied = await Promise.all(Array.from({ length: 4 }, () => withStore(options, (store) => store.migrate())))

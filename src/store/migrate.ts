@@ -49,7 +49,7 @@ async function appliedMigrations(db: Db, engine: Engine): Promise<readonly strin
  *
  * PostgreSQL: a lock that somebody holds for long (a backup, a query of hours, another migration) is reported like a database that is away. The start
  * then serves with what it knows and tries again. Otherwise it would wait silently, and everybody who uses the table would wait behind it.
- * `onSlow` is called with the migration that is being applied, or waited for, if that takes long.
+ * `onSlow` is called with the migration that is being applied, or waited for, if that takes long. SQLite: with each beforehand, except at a first start.
  */
 export async function migrate(
   database: Database,
@@ -58,8 +58,10 @@ export async function migrate(
   onSlow: (name: string) => void = () => undefined,
 ): Promise<readonly string[]> {
   // Without this check every start would wait for the lock, although usually nothing is pending.
-  if ((await pendingMigrations(database.db, database.engine, migrations)).length === 0) return []
-  if (!(await hasMigrationsTable(database.db, database.engine))) {
+  const pending = await pendingMigrations(database.db, database.engine, migrations)
+  if (pending.length === 0) return []
+  const isFirst = !(await hasMigrationsTable(database.db, database.engine))
+  if (isFirst) {
     const fault = await encodingFault(database.db, database.engine)
     if (fault !== undefined) throw new GatewayError('invalid_request', fault)
   }
@@ -67,7 +69,10 @@ export async function migrate(
   const applied: string[] = []
   try {
     for (const migration of migrations) {
-      const slow = setTimeout(onSlow, SLOW_MS, migration.name).unref()
+      // SQLite blocks this thread, so that no timer fires before the migration is done. With the data of years that takes minutes.
+      const blocks = database.engine === 'sqlite' && !isFirst && pending.includes(migration.name)
+      if (blocks) onSlow(migration.name)
+      const slow = blocks ? undefined : setTimeout(onSlow, SLOW_MS, migration.name).unref()
       const applying = maintenance.db.transaction().execute((trx) => applyOnce(trx, database.engine, migration, clock))
       const done = await applying.finally(() => clearTimeout(slow))
       if (done) applied.push(migration.name)
