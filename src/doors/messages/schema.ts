@@ -12,8 +12,6 @@ export const SHARED = [
   'preset',
   'stop_server_tools_when',
   'max_tool_calls',
-  'top_p',
-  'top_k',
   'user',
   'session_id',
   'trace',
@@ -25,6 +23,9 @@ export const SHARED = [
 ] as const
 const shape: Shape = responsesRequest.shape
 const shared: Shape = Object.fromEntries(SHARED.map((field) => [field, shape[field]!]))
+
+/** What clients from the first years of this format send as `top_p` and `top_k` unless their user sets them. */
+export const NO_LIMIT = -1
 
 const unsupported = (reason: string): Schema => z.null({ error: reason }).optional()
 
@@ -65,6 +66,9 @@ export const messagesRequest = fields({
   stop_sequences: texts,
   stream: flag,
   temperature: shape['temperature']!,
+  // Other numbers below zero are refused with the translated body.
+  top_p: maybe(z.number().min(NO_LIMIT).max(1)).describe('-1: as if absent.'),
+  top_k: maybe(z.int().min(NO_LIMIT)).describe('-1: as if absent.'),
   metadata: maybe(fields({ user_id: text })),
   service_tier: text,
   speed: maybe(z.enum(['fast', 'standard'])),

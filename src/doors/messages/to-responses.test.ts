@@ -14,6 +14,8 @@ describe('fields', () => {
     ['max_tokens of zero, which asks for nothing but that the prompt is cached', { max_tokens: 0 }, { max_output_tokens: 1 }],
     ['stop_sequences', { stop_sequences: ['a', 'b'] }, { stop: ['a', 'b'] }],
     ['no stop_sequences', { stop_sequences: [] }, {}],
+    ['limits of sampling', { top_p: 0.5, top_k: 4 }, { top_p: 0.5, top_k: 4 }],
+    ['the number of older clients for no limits of sampling', { top_p: -1, top_k: -1 }, {}],
     ['a budget of thoughts', { thinking: { type: 'enabled', budget_tokens: 2_000 } }, { reasoning: { enabled: true, max_tokens: 2_000 } }],
     [
       'a budget of thoughts that are part of the limit',

@@ -6,7 +6,7 @@ import type { Message } from './block.ts'
 import { systemOf, toItems } from './history.ts'
 import { messagePaths } from './message-paths.ts'
 import { nativeTool, searchesTools } from './native-tools.ts'
-import { messagesRequest, SHARED } from './schema.ts'
+import { messagesRequest, NO_LIMIT, SHARED } from './schema.ts'
 import { toolsAtTheEnd, type OfferedTool } from './tool-changes.ts'
 import { userNameIn } from './user-name.ts'
 
@@ -81,12 +81,14 @@ function refuseTwoLists({ models, fallbacks }: JsonObject): void {
     throw refuse('invalid_request', 'fallbacks', 'cannot stand beside "models": one of them says what to try next')
 }
 
-function plainOf({ max_tokens: limit, stop_sequences: stop, temperature, stream }: JsonObject): JsonObject {
+function plainOf({ max_tokens: limit, stop_sequences: stop, temperature, top_p, top_k, stream }: JsonObject): JsonObject {
   return withValues({
     // Zero means that the prompt is only to be cached: 1 is the closest.
     max_output_tokens: limit == null ? undefined : Math.max(1, limit as number),
     stop: (stop as readonly string[] | null | undefined)?.length ? stop : undefined,
     temperature,
+    top_p: top_p === NO_LIMIT ? undefined : top_p,
+    top_k: top_k === NO_LIMIT ? undefined : top_k,
     stream,
   })
 }
