@@ -142,6 +142,24 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
     expect(problems).toEqual([])
   })
 
+  it('rotates a key, shows its new secret once, and ends the earlier one on request', async () => {
+    const { hash, secret: first } = await create({ name: 'to rotate' })
+    const { page, problems } = await browser.console(gateway, `/keys?key=${hash}`)
+    await page.getByRole('button', { name: 'Rotate' }).click()
+    await page.getByRole('dialog', { name: 'Rotate to rotate?' }).getByRole('button', { name: 'Rotate' }).click()
+    const shown = page.getByRole('dialog', { name: 'The new secret of this key' })
+    const second = (await shown.getByLabel('the new key', { exact: true }).textContent()) ?? ''
+    expect([await call(first), await call(second)]).toEqual([200, 200])
+    await shown.getByRole('button', { name: 'I have copied it' }).click()
+    await page.getByText(/its earlier secret .* works, too/).waitFor()
+    expect((await page.content()).includes(second)).toBe(false)
+    await page.getByRole('button', { name: 'End now' }).click()
+    await page.getByRole('dialog', { name: 'End earlier secrets?' }).getByRole('button', { name: 'End now' }).click()
+    await page.getByText(/its earlier secret .* works, too/).waitFor({ state: 'detached' })
+    expect([await call(first), await call(second)]).toEqual([401, 200])
+    expect(problems).toEqual([])
+  })
+
   it('changes what was changed and nothing else: an emptied limit is none', async () => {
     const { hash } = await create({ name: 'to change', limit: 5, limit_reset: 'daily', rate_limits: { requests_per_minute: 9 } })
     const { page } = await browser.console(gateway, `/keys?key=${hash}`)

@@ -124,6 +124,43 @@ describe('/keys', () => {
     expect(await lastUse(gateway)).toBe(new Date(used).toISOString())
   })
 
+  it('rotates a key: it stays the same key, and its earlier secret works until the grace period is over', async () => {
+    const created = await call('POST', '/keys', '/keys', 201, { name: 'rotated', limit: 5 })
+    const [first, { hash, label }] = [created['key'] as string, dataOf(created) as { hash: string; label: string }]
+    expect((await ask(first)).status).toBe(200)
+    const rotate = async (body?: object, status = 200): Promise<Json> => {
+      const response = await gateway.api('POST', `/api/v1/keys/${hash}/rotate`, body)
+      expect(response.status).toBe(status)
+      return (await response.json()) as Json
+    }
+    const answer = await rotate({ grace_seconds: 3_600 })
+    const second = answer['key'] as string
+    expect(dataOf(answer)).toMatchObject({ hash, name: 'rotated', limit: 5, previous_secrets: [{ label, last_used_at: expect.any(String) }] })
+    const [{ expires_at: end }] = dataOf(answer)['previous_secrets'] as readonly [{ readonly expires_at: string }]
+    expect(Math.abs(Date.parse(end) - Date.now() - 3_600_000)).toBeLessThan(60_000)
+    const own = async (key: string) => dataOf(await call('GET', '/key', '/key', 200, undefined, key))
+    expect([await own(first), await own(second)]).toMatchObject([{ label, expires_at: end }, { expires_at: null }])
+    expect([(await ask(first)).status, (await ask(second)).status]).toEqual([200, 200])
+    const read = dataOf(await call('GET', `/keys/${hash}`, '/keys/{hash}', 200))
+    expect((await own(second))['usage']).toBe(read['usage'])
+    expect(JSON.stringify(read)).not.toContain(second)
+
+    const ended = await gateway.api('DELETE', `/api/v1/keys/${hash}/previous-secrets`)
+    expect(dataOf((await ended.json()) as Json)).not.toHaveProperty('previous_secrets')
+    const refused = await ask(first)
+    expect([refused.status, await refused.text()]).toEqual([401, expect.stringContaining('has been replaced by a new one')])
+    expect((await ask(second)).status).toBe(200)
+
+    const third = (await rotate({ grace_seconds: 0 }))['key'] as string
+    expect([(await ask(second)).status, (await ask(third)).status]).toEqual([401, 200])
+    const fourth = (await rotate())['key'] as string
+    expect([(await ask(third)).status, (await ask(fourth)).status]).toEqual([200, 200])
+    for (const body of [{ grace_seconds: -1 }, { grace_seconds: 1.5 }, { grace_seconds: 7_776_001 }, { grace: 1 }]) await rotate(body, 400)
+    await call('DELETE', `/keys/${hash}`, '/keys/{hash}', 200)
+    expect([(await ask(third)).status, (await ask(fourth)).status]).toEqual([401, 401])
+    await rotate(undefined, 404)
+  })
+
   it(verifies('F2', 'refuses fields nobody may set, and values that make no sense'), async () => {
     for (const body of [
       { name: 'a', usage: 0 },

@@ -55,6 +55,7 @@ const IN_QUERY: { readonly [operation: string]: (tenant: Tenant) => { readonly [
 const BODIES: { readonly [operation: string]: (tenant: Tenant) => object } = {
   createKeys: () => ({ name: 'intruder' }),
   updateKeys: () => ({ name: 'intruder' }),
+  rotateKey: () => ({ grace_seconds: 0 }),
   createWorkspace: () => ({ name: 'Intruder', slug: 'intruder' }),
   updateWorkspace: () => ({ name: 'intruder' }),
   upsertWorkspaceBudget: () => ({ limit_usd: 0.5 }),

@@ -5,6 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import { randomId, type IdSource } from '../lib/id.ts'
 import type { Secret } from '../lib/secret.ts'
 import { generateKey, hashKey, labelOf } from './api-key.ts'
+import { secretsOf } from './key-rotation.ts'
 
 export interface BootstrapOptions {
   readonly store: Pick<Store, 'keys' | 'workspaces' | 'facts'>
@@ -88,7 +89,7 @@ export async function bootstrapKeys({ store, fixedKeys, clock, ids = randomId, o
 }
 
 async function ensureNamed(store: BootstrapOptions['store'], named: ApiKey, clock: Clock): Promise<readonly string[]> {
-  let existing = await store.keys.get(named.hash)
+  let existing = (await store.keys.get(named.hash)) ?? (await rotatedInto(store, named.hash))
   if (!existing) {
     const inserted = await insertUnlessThere(store, named)
     existing = inserted ? named : await store.keys.get(named.hash)
@@ -100,12 +101,20 @@ async function ensureNamed(store: BootstrapOptions['store'], named: ApiKey, cloc
       path: variable,
     })
   }
-  if (existing.revokedAt === null) return []
+  if (existing.revokedAt === null) {
+    const endsAt = secretsOf(existing).find(({ hash }) => hash === named.hash)?.endsAt ?? null
+    return endsAt === null ? [] : [`${variable} names an earlier secret of the key "${existing.name}", which was rotated: set the new one`]
+  }
   // If an earlier change of the variable revoked the key, naming it again restores it. If a person revoked it, it stays revoked.
   if (existing.origin !== 'environment')
     return [`${variable} names a key that was revoked on ${new Date(existing.revokedAt).toISOString()}; it stays revoked: set another`]
-  await store.keys.update(named.hash, { revokedAt: null, updatedAt: clock.now() })
+  await store.keys.update(existing.hash, { revokedAt: null, updatedAt: clock.now() })
   return []
+}
+
+/** The key with this secret, if it is not the first one it had. A new key of the same secret would have none of its limits. */
+async function rotatedInto(store: BootstrapOptions['store'], secretHash: string): Promise<ApiKey | undefined> {
+  return (await store.keys.list()).find((key) => key.secrets?.some(({ hash }) => hash === secretHash))
 }
 
 async function revokeEarlier(store: BootstrapOptions['store'], kind: KeyKind, named: string | undefined, clock: Clock): Promise<void> {

@@ -135,6 +135,49 @@ describe('the key snapshot', () => {
     expect(attempt(snapshot, bearer)).toBe(reason)
   })
 
+  it('accepts every secret of a rotated key until it ends, as the same key', async () => {
+    vi.setSystemTime(Date.UTC(2026, 0, 1))
+    const [now, NEW] = [Date.now(), 'sk-sb-v1-the-new-secret']
+    const secrets = [
+      { hash: hashKey(SECRET), label: 'old...one', endsAt: now + 60_000 },
+      { hash: hashKey('ended'), label: 'ended...one', endsAt: 0 },
+      { hash: hashKey(NEW), label: 'new...one', endsAt: null },
+    ]
+    await store.keys.insert(keyOf({ secrets, label: 'new...one' }))
+    const uses: KeyUse[] = []
+    const snapshot = createSnapshot({ onUse: (use) => void uses.push(use) })
+    await snapshot.start()
+    expect([SECRET, 'ended', NEW].map((bearer) => attempt(snapshot, bearer))).toEqual(['ok', 'replaced', 'ok'])
+    const ownerOf = (bearer: string) => (snapshot.authenticate(bearer) as { readonly owner: object }).owner
+    expect(ownerOf(SECRET)).toMatchObject({ keyHash: hashKey(SECRET), keyLabel: 'old...one' })
+    expect(ownerOf(SECRET)).not.toHaveProperty('secretHash')
+    expect(ownerOf(NEW)).toMatchObject({ keyHash: hashKey(SECRET), keyLabel: 'new...one', secretHash: hashKey(NEW) })
+    expect(uses).toEqual([SECRET, NEW].map((bearer) => ({ keyHash: hashKey(SECRET), secretHash: hashKey(bearer), at: now })))
+    expect([snapshot.key(hashKey(SECRET))?.name, snapshot.key(hashKey(NEW))]).toEqual(['laptop', undefined])
+    vi.setSystemTime(now + 60_000)
+    expect([SECRET, NEW].map((bearer) => attempt(snapshot, bearer))).toEqual(['replaced', 'ok'])
+    expect([SECRET, NEW].map((bearer) => snapshot.ended(hashKey(bearer)))).toEqual(['replaced', undefined])
+    await store.keys.update(hashKey(SECRET), { revokedAt: Date.now() })
+    await snapshot.refresh()
+    expect([SECRET, NEW].map((bearer) => attempt(snapshot, bearer))).toEqual(['revoked', 'revoked'])
+    vi.setSystemTime(now + 1_000_000)
+    await store.keys.insert(sampleKey(hashKey('another')))
+    await snapshot.refresh()
+    const fresh = createSnapshot()
+    await fresh.start()
+    for (const one of [snapshot, fresh]) expect([SECRET, NEW].map((bearer) => attempt(one, bearer))).toEqual(['revoked', 'revoked'])
+  })
+
+  it('refuses a secret that its key no longer has, as soon as a change is applied', async () => {
+    await store.keys.insert(keyOf())
+    const snapshot = createSnapshot()
+    await snapshot.start()
+    const secret = (bearer: string, endsAt: number | null) => ({ hash: hashKey(bearer), label: bearer, endsAt })
+    snapshot.apply(keyOf({ secrets: [secret(SECRET, 0), secret('second', null)] }))
+    snapshot.apply(keyOf({ secrets: [secret(SECRET, 0), secret('third', null)] }))
+    expect([SECRET, 'second', 'third'].map((bearer) => attempt(snapshot, bearer))).toEqual(['replaced', 'revoked', 'ok'])
+  })
+
   it('keeps only the revocation of a key that was revoked long ago', async () => {
     const others = Array.from({ length: 3 }, (_, n) => keyOf({ hash: hashKey(`other ${n}`), revokedAt: Date.now() - 400_000 }))
     for (const key of [keyOf({ revokedAt: Date.now() }), ...others]) await store.keys.insert(key)

@@ -4,6 +4,7 @@ import type { KeyUse } from '../core/key-use.ts'
 import type { ApiKey, Store, Workspace } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import { hashKey } from './api-key.ts'
+import { secretsOf } from './key-rotation.ts'
 import { createFollower, type Follower } from './follower.ts'
 import { createKnownKeys } from './known-keys.ts'
 import type { KnownAccounts, LastKnownGood } from './last-known-good.ts'
@@ -244,7 +245,7 @@ function inForce({ keys: stored, gone = [] }: KnownAccounts, environmentKeys: re
   const inUse = stored
     .filter((key) => key.origin !== 'environment' || named.has(key.hash))
     .map((key) => (key.origin === 'environment' ? { ...key, revokedAt: null } : key))
-  for (const hash of [...inUse.map((key) => key.hash), ...gone]) named.delete(hash)
+  for (const hash of [...inUse.flatMap((key) => secretsOf(key).map((secret) => secret.hash)), ...gone]) named.delete(hash)
   return [...inUse, ...named.values()]
 }
 

@@ -142,12 +142,59 @@ describe('key accounts', () => {
     await expect(accounts.revoke('missing')).rejects.toMatchObject({ errorType: 'not_found' })
   })
 
+  it('rotate: the key has a new secret, shown once, and is still the same key', async () => {
+    const { key, secret: first } = await accounts.create({ name: 'a', kind: 'inference', expiresAt: clock.now() + 50_000, settings: { limit: 1 } })
+    clock.advance(10)
+    const { key: rotated, secret } = await accounts.rotate(key.hash, 5_000)
+    expect(secret.reveal()).toMatch(/^sk-sb-v1-/)
+    expect(rotated).toEqual({
+      ...key,
+      label: expect.stringContaining(secret.reveal().slice(-3)),
+      updatedAt: clock.now(),
+      secrets: [
+        { hash: key.hash, label: key.label, endsAt: clock.now() + 5_000 },
+        { hash: hashKey(secret.reveal()), label: rotated.label, endsAt: null },
+      ],
+    })
+    expect(await accounts.get(key.hash)).toEqual(rotated)
+    expect(changes.at(-1)).toEqual(rotated)
+    for (const reference of [first.reveal(), secret.reveal(), key.label, rotated.label, key.hash])
+      expect((await accounts.find(reference)).hash).toBe(key.hash)
+    expect(JSON.stringify(await store.keys.list())).not.toContain(secret.reveal())
+    expect((await accounts.endGrace(key.hash)).secrets?.map(({ endsAt }) => endsAt)).toEqual([0, null])
+    expect((await accounts.endGrace(key.hash)).secrets?.map(({ endsAt }) => endsAt)).toEqual([0, null])
+  })
+
+  it('rotate several times at once without losing a secret', async () => {
+    const { key } = await accounts.create({ name: 'a', kind: 'management' })
+    const made = await Promise.all([1, 2, 3].map(() => accounts.rotate(key.hash, 60_000)))
+    const hashes = (await accounts.get(key.hash))?.secrets?.map(({ hash }) => hash)
+    expect(new Set(hashes)).toEqual(new Set([key.hash, ...made.map(({ secret }) => hashKey(secret.reveal()))]))
+  })
+
+  it('do not rotate keys that are revoked or missing, nor for longer than allowed', async () => {
+    const { key } = await accounts.create({ name: 'a', kind: 'inference' })
+    for (const graceMs of [-1, 0.5, NaN, 90 * 86_400_000 + 1])
+      await expect(accounts.rotate(key.hash, graceMs)).rejects.toMatchObject({ errorType: 'invalid_request', details: { path: 'grace_seconds' } })
+    await accounts.revoke(key.hash)
+    await expect(accounts.rotate(key.hash, 0)).rejects.toMatchObject({ errorType: 'conflict' })
+    await expect(accounts.endGrace(key.hash)).rejects.toMatchObject({ errorType: 'conflict' })
+    await expect(accounts.rotate('missing', 0)).rejects.toMatchObject({ errorType: 'not_found' })
+    expect((await accounts.get(key.hash))?.secrets).toBeUndefined()
+  })
+
   it('show one workspace nothing of another', async () => {
     await store.workspaces.insert(sampleWorkspace('w1'))
     const { key } = await accounts.create({ name: 'a', kind: 'inference' })
     expect(await accounts.get(key.hash, 'w1')).toBeUndefined()
     expect(await accounts.get(key.hash, DEFAULT_WORKSPACE_ID)).toEqual(key)
-    for (const attempt of [accounts.update(key.hash, { name: 'x' }, 'w1'), accounts.revoke(key.hash, 'w1'), accounts.find(key.hash, 'w1')]) {
+    for (const attempt of [
+      accounts.update(key.hash, { name: 'x' }, 'w1'),
+      accounts.rotate(key.hash, 0, 'w1'),
+      accounts.endGrace(key.hash, 'w1'),
+      accounts.revoke(key.hash, 'w1'),
+      accounts.find(key.hash, 'w1'),
+    ]) {
       await expect(attempt).rejects.toMatchObject({ errorType: 'not_found' })
     }
   })

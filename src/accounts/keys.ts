@@ -5,6 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import { countCharacters } from '../lib/count-characters.ts'
 import { defined } from '../lib/defined.ts'
 import { randomId, type IdSource } from '../lib/id.ts'
+import { MAX_GRACE_MS, rotation, secretsOf, withoutGrace } from './key-rotation.ts'
 import type { KeyUses } from './key-uses.ts'
 import { generateKey, hashKey, labelOf } from './api-key.ts'
 
@@ -106,6 +107,23 @@ export function createKeyAccounts(options: KeyAccountsOptions): KeyAccounts {
       })
     },
 
+    rotate: async (hash, graceMs, scope) => {
+      const { kind } = await need(hash, scope)
+      if (!Number.isSafeInteger(graceMs) || graceMs < 0 || graceMs > MAX_GRACE_MS)
+        throw new GatewayError('invalid_request', `The grace period is from 0 to ${MAX_GRACE_MS / 86_400_000} days`, { path: 'grace_seconds' })
+      const secret = generateKey(kind, ids)
+      const added = { hash: hashKey(secret.reveal()), label: labelOf(secret) }
+      return { key: await modify(hash, (key) => rotation(key, added, graceMs, clock.now())), secret }
+    },
+
+    endGrace: async (hash, scope) => {
+      await need(hash, scope)
+      return modify(hash, (key) => {
+        if (key.revokedAt !== null) throw new GatewayError('conflict', 'The key is revoked, so it cannot be changed')
+        return withoutGrace(key)
+      })
+    },
+
     revoke: async (hash, scope) => {
       const key = await need(hash, scope)
       // A revocation by a person outlives the variable that named the key: the next start must not restore it.
@@ -146,9 +164,9 @@ function mergeSettings(key: ApiKey, change: NonNullable<KeyChange['settings']>):
 function pick(keys: readonly ApiKey[], reference: string): ApiKey {
   const own = hashKey(reference)
   const readings: readonly ((key: ApiKey) => boolean)[] = [
-    (key) => key.hash === reference || key.hash === own,
+    (key) => key.hash === reference || secretsOf(key).some((secret) => secret.hash === own),
     (key) => reference.length >= MIN_HASH_CHARS && key.hash.startsWith(reference),
-    (key) => key.label === reference || key.name === reference,
+    (key) => key.name === reference || secretsOf(key).some(({ label }) => label === reference),
   ]
   for (const reading of readings) {
     const matches = keys.filter(reading)

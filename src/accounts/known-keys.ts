@@ -1,6 +1,7 @@
 import type { Authentication, AuthenticationFailure } from '../core/account.ts'
 import type { KeyUse } from '../core/key-use.ts'
-import type { ApiKey } from '../core/store.ts'
+import type { ApiKey, KeySecret } from '../core/store.ts'
+import { secretsOf } from './key-rotation.ts'
 import { minuteOf, nextMinute } from './key-uses.ts'
 
 export interface KnownKeysOptions {
@@ -29,8 +30,11 @@ export interface KnownKeys {
 
 type Accepted = Extract<Authentication, { ok: true }>
 
+/** One secret of a key. */
 interface Entry {
   readonly accepted: Accepted
+  /** See `KeySecret`. */
+  readonly endsAt: number | null
   /** Uses before this time need not be noted. */
   noteFrom: number
 }
@@ -38,13 +42,18 @@ interface Entry {
 const REVOKED: Authentication = { ok: false, reason: 'revoked' }
 const DISABLED: Authentication = { ok: false, reason: 'disabled' }
 const EXPIRED: Authentication = { ok: false, reason: 'expired' }
+const REPLACED: Authentication = { ok: false, reason: 'replaced' }
 
 export function createKnownKeys({ now, rememberRevokedMs, onUse }: KnownKeysOptions): KnownKeys {
   let entries = new Map<string, Entry>()
   /** Of these keys nothing else is needed. They only become more, so they are read once and then added to. */
   const gone = new Set<string>()
 
-  const entryOf = (key: ApiKey, before: Entry | undefined): Entry => ({ accepted: accept(key), noteFrom: before?.noteFrom ?? 0 })
+  /** `before`: which uses were noted already. */
+  const add = (key: ApiKey, before: ReadonlyMap<string, Entry>): void => {
+    for (const secret of secretsOf(key))
+      entries.set(secret.hash, { accepted: accept(key, secret), endsAt: secret.endsAt, noteFrom: before.get(secret.hash)?.noteFrom ?? 0 })
+  }
 
   return {
     authenticate(secretHash) {
@@ -64,20 +73,31 @@ export function createKnownKeys({ now, rememberRevokedMs, onUse }: KnownKeysOpti
       const found = entry && inForceAt(entry, now())
       return found?.ok === false ? found.reason : undefined
     },
-    key: (hash) => entries.get(hash)?.accepted.key,
+    key: (hash) => {
+      const key = entries.get(hash)?.accepted.key
+      return key?.hash === hash ? key : undefined
+    },
     replace(keys, alsoGone = []) {
       const isGone = ({ revokedAt }: ApiKey): boolean => revokedAt !== null && revokedAt < now() - rememberRevokedMs
       const before = entries
       for (const hash of [...before.keys(), ...alsoGone]) gone.add(hash)
       entries = new Map()
       for (const key of keys) {
-        gone[isGone(key) ? 'add' : 'delete'](key.hash)
-        if (!isGone(key)) entries.set(key.hash, entryOf(key, before.get(key.hash)))
+        const isOver = isGone(key)
+        for (const { hash } of secretsOf(key)) gone[isOver ? 'add' : 'delete'](hash)
+        if (!isOver) add(key, before)
       }
     },
     put(key) {
-      entries.set(key.hash, entryOf(key, entries.get(key.hash)))
-      gone.delete(key.hash)
+      const replaced = entries.get(key.hash)?.accepted.key
+      add(key, entries)
+      for (const { hash } of secretsOf(key)) gone.delete(hash)
+      // Secrets that the key no longer has.
+      for (const { hash } of replaced === undefined ? [] : secretsOf(replaced)) {
+        if (entries.get(hash)?.accepted.key === key) continue
+        entries.delete(hash)
+        gone.add(hash)
+      }
     },
     gone: () => [...gone],
     get size() {
@@ -86,14 +106,15 @@ export function createKnownKeys({ now, rememberRevokedMs, onUse }: KnownKeysOpti
   }
 }
 
-function inForceAt({ accepted }: Entry, at: number): Authentication {
+function inForceAt({ accepted, endsAt }: Entry, at: number): Authentication {
   const { revokedAt, disabled, expiresAt } = accepted.key
   if (revokedAt !== null) return REVOKED
   if (disabled) return DISABLED
-  return expiresAt !== null && expiresAt <= at ? EXPIRED : accepted
+  if (expiresAt !== null && expiresAt <= at) return EXPIRED
+  return endsAt !== null && endsAt <= at ? REPLACED : accepted
 }
 
-function accept(key: ApiKey): Accepted {
+function accept(key: ApiKey, secret: KeySecret): Accepted {
   const { creatorUserId } = key
   return {
     ok: true,
@@ -101,8 +122,9 @@ function accept(key: ApiKey): Accepted {
     owner: {
       workspaceId: key.workspaceId,
       keyHash: key.hash,
+      ...(secret.hash === key.hash ? {} : { secretHash: secret.hash }),
       keyName: key.name,
-      keyLabel: key.label,
+      keyLabel: secret.label,
       ...(creatorUserId === null ? {} : { userId: creatorUserId }),
     },
   }

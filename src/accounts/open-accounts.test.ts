@@ -150,6 +150,19 @@ describe('accounts', () => {
       expect(warnings()).toEqual([expect.stringMatching(/^SIGNALBOX_API_KEY names a key that was revoked on .*: set another$/)])
     })
 
+    it('make no second key of a secret that a key got when it was rotated, and say when the variable names an earlier one', async () => {
+      const { keys } = await start({ managementKey: 'two' })
+      const { key, secret: first } = await keys.create({ name: 'mine', kind: 'inference' })
+      const { secret: second } = await keys.rotate(key.hash, 0)
+      const named = await start({ apiKey: second.reveal(), managementKey: 'two' })
+      expect([status(named, second.reveal()), warnings()]).toEqual(['inference', []])
+      expect((await store.keys.list()).filter(({ kind }) => kind === 'inference').map(({ name }) => name)).toEqual(['first key', 'mine'])
+      const outdated = await start({ apiKey: first.reveal(), managementKey: 'two' })
+      expect([status(outdated, first.reveal()), status(outdated, second.reveal())]).toEqual(['replaced', 'inference'])
+      expect(warnings()).toEqual(['SIGNALBOX_API_KEY names an earlier secret of the key "mine", which was rotated: set the new one'])
+      await expect(keys.rotate((await keys.find('two')).hash, 0)).rejects.toMatchObject({ errorType: 'conflict' })
+    })
+
     it.each([
       [{ apiKey: 'canary key', managementKey: 'ok' }, 'SIGNALBOX_API_KEY must be'],
       [{ apiKey: 'ok', managementKey: 'canary\u00e9' }, 'SIGNALBOX_MANAGEMENT_KEY must be'],

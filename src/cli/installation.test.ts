@@ -8,7 +8,7 @@ import { createEncryption, verifySecretKey } from '../accounts/encryption.ts'
 import { createStore } from '../store/index.ts'
 import { sampleKey } from '../testing/sample-records.ts'
 import { doctor, migrate } from './check.ts'
-import { createKey, listKeys, revokeKey } from './keys.ts'
+import { createKey, endGrace, listKeys, revokeKey, rotateKey } from './keys.ts'
 import { run } from './run.ts'
 import { rotate } from './secrets.ts'
 
@@ -41,6 +41,7 @@ describe('where there is no installation', () => {
   it.each([
     ['keys create', () => create()],
     ['keys list', () => listKeys({}, { data })],
+    ['keys rotate', () => rotateKey('ci', { grace: '1h' }, { data })],
     ['keys revoke', () => revokeKey('ci', { data })],
     ['secrets rotate', () => rotate({ data })],
   ])('%s names the file it looked for, and makes nothing', async (_name, command) => {
@@ -147,6 +148,34 @@ describe('where there is one', () => {
       errorType: 'invalid_request',
       message: '--unused-for long: a duration is expected, such as 90d or 12h',
     })
+  })
+
+  it('keys rotate prints the new secret alone, and keys list shows which earlier ones work until when', async () => {
+    await create()
+    const [first] = /sk-sb-v1-\w+/.exec(out)!
+    out = ''
+    errors = ''
+    await rotateKey('ci', { grace: '36h' }, { data })
+    expect(out).toMatch(/^sk-sb-v1-\w{64}\n$/)
+    expect(out).not.toContain(first)
+    const until = errors.match(/ work until (\S+) \(UTC\)/)?.[1]
+    expect(Math.abs(Date.parse(`${until}Z`) - Date.now() - 36 * 3_600_000)).toBeLessThan(120_000)
+    out = ''
+    await listKeys({}, { data })
+    const rows = out.split('\n').slice(1, -1)
+    expect(rows).toHaveLength(2)
+    expect(rows[0]).toMatch(/ active +\S+ +never +never +\w{12} +ci$/)
+    expect(rows[1]).toMatch(new RegExp(` replaced +\\S+ +${until} +never +\\w{12} +ci$`))
+    out = ''
+    await endGrace(first, { data })
+    expect(out).toContain('Only the newest secret of inference key "ci"')
+    out = ''
+    await listKeys({}, { data })
+    expect(out.split('\n')).toHaveLength(3)
+    errors = ''
+    await rotateKey('ci', { grace: '0' }, { data })
+    expect(errors).toContain('refuses earlier ones within 5 seconds')
+    await expect(rotateKey('ci', { grace: 'soon' }, { data })).rejects.toMatchObject({ message: expect.stringContaining('--grace soon: a duration') })
   })
 
   it('secrets rotate has its changes on the disk before the old key goes', async () => {

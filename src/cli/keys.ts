@@ -1,14 +1,16 @@
 import { z } from 'zod'
+import { earlierSecretsOf } from '../accounts/key-rotation.ts'
 import { createKeyAccounts } from '../accounts/keys.ts'
 import { openExistingStore } from '../wiring/boot.ts'
 import { loadConfig } from '../config/load.ts'
 import type { KeyAccounts } from '../core/account.ts'
 import { GatewayError } from '../core/error.ts'
+import type { KeyUse } from '../core/key-use.ts'
 import type { ApiKey, WorkspaceStore } from '../core/store.ts'
 import { systemClock } from '../lib/clock.ts'
 import { parseDuration } from '../lib/units.ts'
 import type { Overrides } from './overrides.ts'
-import type { CreateKeyOptions, ListKeysOptions } from './program.ts'
+import type { CreateKeyOptions, ListKeysOptions, RotateKeyOptions } from './program.ts'
 import { storeOptions } from './serve.ts'
 import { table } from './table.ts'
 
@@ -62,25 +64,44 @@ export async function listKeys({ unusedFor }: ListKeysOptions, overrides: Overri
   const unusedSince = unusedFor === undefined ? undefined : now - durationOf('--unused-for', unusedFor)
   await withAccounts(overrides, async (accounts) => {
     const keys = await accounts.list({ includeRevoked: unusedSince === undefined })
-    const lastUses = new Map<string, number>()
-    for (const { keyHash, at } of await accounts.usesOf(keys.map(({ hash }) => hash)))
-      lastUses.set(keyHash, Math.max(at, lastUses.get(keyHash) ?? at))
+    const uses = Map.groupBy(await accounts.usesOf(keys.map(({ hash }) => hash)), ({ keyHash }) => keyHash)
     const rows = keys
-      .filter(({ hash, createdAt }) => unusedSince === undefined || Math.max(createdAt, lastUses.get(hash) ?? 0) < unusedSince)
-      .map((key) => [
-        key.label,
-        key.kind,
-        stateOf(key, now),
-        minute(key.createdAt),
-        key.expiresAt === null ? 'never' : minute(key.expiresAt),
-        minuteOrNever(lastUses.get(key.hash)),
-        key.hash.slice(0, 12),
-        key.name,
-      ])
+      .map((key) => ({ key, uses: uses.get(key.hash) ?? [] }))
+      .filter((one) => unusedSince === undefined || Math.max(one.key.createdAt, lastOf(one.uses) ?? 0) < unusedSince)
+      .flatMap((one) => rowsOf(one.key, one.uses, now))
     const head = ['LABEL', 'KIND', 'STATE', 'CREATED', 'EXPIRES', 'LAST USED', 'HASH', 'NAME']
     process.stdout.write(table([head, ...rows]))
   })
 }
+
+/** The key, and each earlier secret that still works. */
+function rowsOf(key: ApiKey, uses: readonly KeyUse[], now: number): readonly (readonly string[])[] {
+  const row = (label: string, state: string, expiresAt: number | null, of: readonly KeyUse[]): readonly string[] => [
+    label,
+    key.kind,
+    state,
+    minute(key.createdAt),
+    minuteOrNever(expiresAt),
+    minuteOrNever(lastOf(of)),
+    key.hash.slice(0, 12),
+    key.name,
+  ]
+  const state = stateOf(key, now)
+  const earlier = state === 'active' ? earlierSecretsOf(key, now) : []
+  return [
+    row(key.label, state, key.expiresAt, uses),
+    ...earlier.map(({ hash, label, endsAt }) =>
+      row(
+        label,
+        'replaced',
+        endsAt,
+        uses.filter(({ secretHash }) => secretHash === hash),
+      ),
+    ),
+  ]
+}
+
+const lastOf = (uses: readonly KeyUse[]): number | undefined => (uses.length === 0 ? undefined : Math.max(...uses.map(({ at }) => at)))
 
 function durationOf(option: string, text: string): number {
   const duration = parseDuration(text)
@@ -90,13 +111,38 @@ function durationOf(option: string, text: string): number {
 
 /** In UTC. */
 const minute = (at: number): string => new Date(at).toISOString().slice(0, 16)
-const minuteOrNever = (at: number | undefined): string => (at === undefined ? 'never' : minute(at))
+const minuteOrNever = (at: number | null | undefined): string => (at == null ? 'never' : minute(at))
 
 /** `active`, or why the gateway refuses the key. */
 function stateOf({ revokedAt, disabled, expiresAt }: ApiKey, now: number): string {
   if (revokedAt !== null) return 'revoked'
   if (disabled) return 'disabled'
   return expiresAt !== null && expiresAt <= now ? 'expired' : 'active'
+}
+
+export async function rotateKey(reference: string, { grace }: RotateKeyOptions, overrides: Overrides): Promise<void> {
+  const graceMs = durationOf('--grace', grace)
+  await withAccounts(overrides, async (accounts) => {
+    const { key, secret } = await accounts.rotate((await accounts.find(reference)).hash, graceMs)
+    const [earlier] = earlierSecretsOf(key, systemClock.now()).slice(-1)
+    process.stdout.write(`${secret.reveal()}\n`)
+    process.stderr.write(
+      `Shown this once. New secret of ${key.kind} key "${key.name}", hash ${key.hash}. ${
+        earlier === undefined
+          ? 'A running gateway refuses earlier ones within 5 seconds.'
+          : `Earlier ones work until ${minute(earlier.endsAt!)} (UTC); signalbox keys end-grace ends them before.`
+      }\n`,
+    )
+  })
+}
+
+export async function endGrace(reference: string, overrides: Overrides): Promise<void> {
+  await withAccounts(overrides, async (accounts) => {
+    const key = await accounts.endGrace((await accounts.find(reference)).hash)
+    process.stdout.write(
+      `Only the newest secret of ${key.kind} key "${key.name}" (${key.label}) works. A running gateway refuses others within 5 seconds.\n`,
+    )
+  })
 }
 
 export async function revokeKey(reference: string, overrides: Overrides): Promise<void> {

@@ -13,6 +13,8 @@ export interface Commands {
   send(prompt: string, options: SendOptions): Promise<void>
   createKey(options: CreateKeyOptions, overrides: Overrides): Promise<void>
   listKeys(options: ListKeysOptions, overrides: Overrides): Promise<void>
+  rotateKey(key: string, options: RotateKeyOptions, overrides: Overrides): Promise<void>
+  endGrace(key: string, overrides: Overrides): Promise<void>
   revokeKey(key: string, overrides: Overrides): Promise<void>
   rotateSecrets(overrides: Overrides): Promise<void>
   reconcile(options: ReconcileOptions, overrides: Overrides): Promise<void>
@@ -70,6 +72,11 @@ export interface CreateKeyOptions {
 export interface ListKeysOptions {
   /** `90d`: only keys that were not used for so long. */
   readonly unusedFor?: string
+}
+
+export interface RotateKeyOptions {
+  /** `24h`: how long earlier secrets still work. */
+  readonly grace: string
 }
 
 function port(value: string): number {
@@ -140,7 +147,7 @@ export function createProgram(commands: Commands, version: string): Command {
     .option('--no-stream', 'wait for the whole answer')
     .action((prompt: string, options: SendOptions) => commands.send(prompt, options))
 
-  const keys = program.command('keys').description('create, list and revoke API keys')
+  const keys = program.command('keys').description('create, list, rotate and revoke API keys')
   configured(keys.command('create').description('create a key and print it once'))
     .requiredOption('--name <name>', 'what the key is for')
     .option('--management', 'create a management key instead of an inference key', false)
@@ -150,6 +157,17 @@ export function createProgram(commands: Commands, version: string): Command {
   configured(keys.command('list').description('list keys and when they were last used; the keys themselves are never stored'))
     .option('--unused-for <duration>', 'only keys that exist and were not used for so long, such as 90d, without revoked ones')
     .action((options: ListKeysOptions & Overrides) => commands.listKeys(options, options))
+  configured(
+    keys
+      .command('rotate')
+      .description('give a key a new secret and print it once; its id, limits and history stay')
+      .argument('<key>', 'hash, label or name'),
+  )
+    .option('--grace <duration>', 'how long earlier secrets still work, up to 90d; 0 ends them at once', '24h')
+    .action((key: string, options: RotateKeyOptions & Overrides) => commands.rotateKey(key, options, options))
+  configured(
+    keys.command('end-grace').description('end all secrets of a rotated key but the newest').argument('<key>', 'hash, label or name'),
+  ).action((key: string, options: Overrides) => commands.endGrace(key, options))
   configured(keys.command('revoke').description('revoke a key at once').argument('<key>', 'hash, label or name')).action(
     (key: string, options: Overrides) => commands.revokeKey(key, options),
   )

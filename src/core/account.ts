@@ -5,7 +5,7 @@ import type { ApiKey, KeyKind, KeyStore, StoredOwnKey, Workspace } from './store
 
 export type { Encryption } from './encryption.ts'
 
-export type AuthenticationFailure = 'missing' | 'unknown' | 'revoked' | 'expired' | 'disabled'
+export type AuthenticationFailure = 'missing' | 'unknown' | 'revoked' | 'expired' | 'disabled' | 'replaced'
 
 /** The message for the sender of a key that is not accepted. */
 export const KEY_FAILURES: { readonly [F in AuthenticationFailure]: string } = {
@@ -14,6 +14,7 @@ export const KEY_FAILURES: { readonly [F in AuthenticationFailure]: string } = {
   revoked: 'The API key has been revoked',
   expired: 'The API key has expired',
   disabled: 'The API key is disabled',
+  replaced: 'The API key has been replaced by a new one',
 }
 
 export type Authentication =
@@ -33,8 +34,8 @@ export interface Authenticator {
    * if the database does not answer.
    */
   lookAgain(): Promise<void> | undefined
-  /** Why a key that was accepted before is no longer accepted; undefined while it still is. Answered from memory, too. */
-  ended(hash: string): AuthenticationFailure | undefined
+  /** Why a secret that was accepted before is no longer accepted; undefined while it still is. Takes its hash; answered from memory, too. */
+  ended(secretHash: string): AuthenticationFailure | undefined
   /** Finds a key by its hash, including disabled and expired keys. A revoked key is found for some minutes. */
   key(hash: string): ApiKey | undefined
   workspace(id: string): Workspace | undefined
@@ -69,10 +70,17 @@ export interface KeyAccounts {
   /** When secrets of these keys were last accepted. Other processes may know of a use up to a minute before it is seen here. */
   usesOf(hashes: readonly string[]): Promise<readonly KeyUse[]>
   get(hash: string, scope?: string): Promise<ApiKey | undefined>
-  /** Finds a key by its hash, the start of its hash (8 characters or more), its label or its name. Throws `not_found`, and `conflict` if several match. */
+  /** Finds a key by a secret, its hash, the start of its hash (8 characters or more), a label or its name. Throws `not_found`, and `conflict` if several match. */
   find(reference: string, scope?: string): Promise<ApiKey>
   /** Throws `not_found`, and `conflict` for a revoked key, because a revocation is final. */
   update(hash: string, change: KeyChange, scope?: string): Promise<ApiKey>
+  /**
+   * Gives the key a new secret, which only this answer contains; id, limits, spending and history stay. Secrets it had so far work for `graceMs` more
+   * (0 to `MAX_GRACE_MS`). Throws `not_found`, `invalid_request`, and `conflict` for a key that is revoked, has expired or comes from a variable.
+   */
+  rotate(hash: string, graceMs: number, scope?: string): Promise<{ readonly key: ApiKey; readonly secret: Secret }>
+  /** Ends all secrets but the current one. Idempotent; takes effect like a revocation. Throws `not_found`, and `conflict` for a revoked key. */
+  endGrace(hash: string, scope?: string): Promise<ApiKey>
   /** Idempotent. Takes effect in this process at once, in others within the polling interval of the snapshot. Throws `not_found`. */
   revoke(hash: string, scope?: string): Promise<ApiKey>
 }

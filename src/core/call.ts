@@ -12,8 +12,10 @@ import type { Usage } from './usage.ts'
 /** The caller, as the key snapshot has it. */
 export interface Owner {
   readonly workspaceId: string
-  /** SHA-256 of the key, hex: the public identity of a key. */
+  /** The public identity of the key. */
   readonly keyHash: string
+  /** SHA-256 of the secret that the caller sent, hex; absent if it is the same as `keyHash`. */
+  readonly secretHash?: string
   readonly keyName: string
   readonly keyLabel: string
   readonly userId?: string

@@ -1,4 +1,5 @@
 import type { AnswerStore } from './answer-cache.ts'
+import type { KeyStore } from './api-key.ts'
 import type { Spent } from './counter.ts'
 import type { Encryption } from './encryption.ts'
 import type { Generation, GenerationContent, GenerationStatus } from './generation.ts'
@@ -9,7 +10,7 @@ import type { RetentionStore } from './retention.ts'
 import type { PresetStore } from './preset.ts'
 import type { Clock } from '../lib/clock.ts'
 
-export type KeyKind = 'inference' | 'management'
+export { NONE_REVOKED, type ApiKey, type ApiKeyPatch, type KeyKind, type KeySecret, type KeyStore } from './api-key.ts'
 
 export interface Workspace {
   readonly id: string
@@ -26,54 +27,7 @@ export interface Workspace {
 /** Id of the default workspace. The same everywhere, so that the workspace of a key from the environment is known before the database is reachable. */
 export const DEFAULT_WORKSPACE_ID = '00000000-0000-4000-8000-000000000001'
 
-/** An API key as stored; never contains the key itself. */
-export interface ApiKey {
-  /** SHA-256 of the key, hex. */
-  readonly hash: string
-  readonly kind: KeyKind
-  readonly workspaceId: string
-  readonly name: string
-  /** The displayable form: first and last characters, `sk-sb-v1-0f3...9ab`. */
-  readonly label: string
-  readonly disabled: boolean
-  readonly createdAt: number
-  readonly updatedAt: number
-  readonly expiresAt: number | null
-  readonly revokedAt: number | null
-  readonly creatorUserId: string | null
-  /** `environment`: the operator's variable contains it; changing the variable revokes it. `generated`: at the first start. Absent: created by someone. */
-  readonly origin?: 'environment' | 'generated'
-  /** Limits and defaults of the key, by their contract names. */
-  readonly settings: { readonly [name: string]: unknown }
-}
-
-/** A value for `revokedSince` that is later than any revocation. */
-export const NONE_REVOKED = Number.MAX_SAFE_INTEGER
-
-export type ApiKeyPatch = Partial<Omit<ApiKey, 'hash' | 'createdAt' | 'origin'>> & { readonly origin?: ApiKey['origin'] | null }
 export type WorkspacePatch = Partial<Omit<Workspace, 'id' | 'createdAt' | 'isDefault'>>
-
-/** Every write increments the store's `version` in the same transaction. */
-export interface KeyStore {
-  /**
-   * Oldest first. `revokedSince`: omits keys that were revoked earlier, because revoked keys only accumulate, except the few from the environment.
-   * With `NONE_REVOKED`, only those few revoked keys are included.
-   */
-  list(filter?: { readonly workspaceId?: string; readonly creatorUserId?: string; readonly revokedSince?: number }): Promise<readonly ApiKey[]>
-  /** A page of the keys of a workspace that are not revoked; oldest first. */
-  page(wanted: Pick<ApiKey, 'workspaceId' | 'kind'> & { disabledToo: boolean; offset: number; limit: number }): Promise<readonly ApiKey[]>
-  /** Hashes of the keys that `list` omits with the same `revokedSince`. */
-  revokedBefore(at: number): Promise<readonly string[]>
-  /** Number of keys of a workspace that are not revoked. */
-  countLive(workspaceId: string): Promise<number>
-  get(hash: string): Promise<ApiKey | undefined>
-  /** Throws GatewayError `conflict` if the hash exists, `not_found` if the workspace does not. */
-  insert(key: ApiKey): Promise<void>
-  update(hash: string, patch: ApiKeyPatch): Promise<ApiKey | undefined>
-  /** Reads and writes in one transaction, so that concurrent changes of different settings do not undo each other. Throws what `change` throws. */
-  modify(hash: string, change: (key: ApiKey) => ApiKeyPatch): Promise<ApiKey | undefined>
-  remove(hash: string): Promise<boolean>
-}
 
 /** Every write increments the store's `version` in the same transaction. */
 export interface WorkspaceStore {

@@ -41,6 +41,7 @@ export interface Tables {
     creator_user_id: string | null
     origin: string | null
     settings: string
+    secrets: string | null
   }
   key_uses: { key_hash: string; secret_hash: string; used_at: number }
   generations: {

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { ApiKey, ApiKeyPatch, KeyStore } from '../core/store.ts'
+import type { ApiKey, ApiKeyPatch, KeySecret, KeyStore } from '../core/store.ts'
 import { defined } from '../lib/defined.ts'
 import { changeConfiguration } from './config-version.ts'
 import type { Db, Tables } from './database.ts'
@@ -37,11 +37,11 @@ export function createKeyStore(db: Db): KeyStore {
       guarded(async () => {
         const rows = await db
           .selectFrom('api_keys')
-          .select('hash')
+          .select(['hash', 'secrets'])
           .where('revoked_at', '<', at)
           .where((key) => key.or([key('origin', 'is', null), key('origin', '<>', 'environment')]))
           .execute()
-        return rows.map(({ hash }) => hash)
+        return rows.flatMap(({ hash, secrets }) => (secrets === null ? hash : decodeSecrets(secrets).map((secret) => secret.hash)))
       }),
     countLive: (workspaceId) =>
       guarded(async () => {
@@ -73,6 +73,7 @@ export function createKeyStore(db: Db): KeyStore {
         creator_user_id: key.creatorUserId,
         origin: key.origin ?? null,
         settings: JSON.stringify(key.settings),
+        secrets: key.secrets === undefined ? null : JSON.stringify(key.secrets),
       }
       await changeConfiguration(db, (trx) => trx.insertInto('api_keys').values(row).execute())
     },
@@ -141,6 +142,7 @@ function encodePatch(patch: ApiKeyPatch): Partial<Row> {
     creator_user_id: patch.creatorUserId,
     origin: patch.origin,
     settings: patch.settings && JSON.stringify(patch.settings),
+    secrets: patch.secrets && JSON.stringify(patch.secrets),
   })
 }
 
@@ -158,6 +160,9 @@ function decode(row: Selectable<Row>): ApiKey {
     revokedAt: row.revoked_at,
     creatorUserId: row.creator_user_id,
     ...(row.origin === 'environment' || row.origin === 'generated' ? { origin: row.origin } : {}),
+    ...(row.secrets === null ? {} : { secrets: decodeSecrets(row.secrets) }),
     settings: decodeObject(row.settings),
   }
 }
+
+const decodeSecrets = (text: string): readonly KeySecret[] => JSON.parse(text) as readonly KeySecret[]

@@ -32,6 +32,7 @@ create table api_keys (
   creator_user_id text,
   origin text,
   settings text not null,
+  secrets text,
   constraint api_keys_pkey PRIMARY KEY (hash),
   constraint api_keys_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
   constraint api_keys_kind_check CHECK ((kind = ANY (ARRAY['inference'::text, 'management'::text])))

@@ -31,7 +31,8 @@ CREATE TABLE "api_keys" (
   "revoked_at" integer,
   "creator_user_id" text,
   "origin" text,
-  "settings" text not null
+  "settings" text not null,
+  "secrets" text
 );
 
 CREATE INDEX "api_keys_workspace" on "api_keys" ("workspace_id");

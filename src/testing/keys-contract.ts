@@ -105,6 +105,19 @@ export function describeKeys(store: () => Store): void {
       expect(await store().keys.list()).toHaveLength(1)
     })
 
+    it('keeps the secrets of a rotated key, and knows them when it was revoked long ago', async () => {
+      const secrets = [
+        { hash: 'h1', label: 'sk-1', endsAt: NOW },
+        { hash: 's1', label: 'sk-2', endsAt: null },
+      ]
+      await store().keys.insert(sampleKey('h1'))
+      await store().keys.insert(sampleKey('h2', { secrets: [{ ...secrets[0]!, hash: 'h2' }] }))
+      expect(await store().keys.modify('h1', () => ({ secrets }))).toEqual(sampleKey('h1', { secrets }))
+      expect(await store().keys.list()).toEqual([sampleKey('h1', { secrets }), sampleKey('h2', { secrets: [{ ...secrets[0]!, hash: 'h2' }] })])
+      expect((await store().keys.update('h1', { revokedAt: NOW - 1 }))?.secrets).toEqual(secrets)
+      expect([...(await store().keys.revokedBefore(NOW))].toSorted()).toEqual(['h1', 's1'])
+    })
+
     it('remembers the last use of each secret of a key, whatever the order in which uses are written', async () => {
       for (const hash of ['h1', 'h2', 'h3']) await store().keys.insert(sampleKey(hash))
       const use = (keyHash: string, at: number, secretHash = keyHash) => ({ keyHash, secretHash, at })

@@ -100,8 +100,8 @@ export async function openAccounting({
   return {
     limits,
     limitsOf,
-    mayGoOn: ({ keyHash }) => {
-      const failure = state.accounts.snapshot.ended(keyHash)
+    mayGoOn: ({ keyHash, secretHash = keyHash }) => {
+      const failure = state.accounts.snapshot.ended(secretHash)
       if (failure !== undefined) throw new GatewayError('authentication', KEY_FAILURES[failure])
     },
     countRequest: createCountRequest({ counter: shared.counter, limitsOf }),

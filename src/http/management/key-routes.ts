@@ -16,9 +16,10 @@ import {
   listKeysQuery,
   presentCurrentKey,
   presentKey,
+  rotateKeyBody,
   updateKeyBody,
 } from './key-shapes.ts'
-import { deletedAnswer, parseBody, parseQuery, scopeOf, unlessNoWorkspace, workspaceForNew, workspaceWanted } from './request-input.ts'
+import { deletedAnswer, parseBody, parseInput, parseQuery, scopeOf, unlessNoWorkspace, workspaceForNew, workspaceWanted } from './request-input.ts'
 import type { RouteDoc } from './route-doc.ts'
 
 export interface KeyRouteOptions {
@@ -39,6 +40,15 @@ const docs = {
   create: { id: 'createKeys', tag, summary: 'Create an inference key', body: createKeyBody, status: 201, answer: createdKeyAnswer },
   get: { id: 'getKey', tag, summary: 'Read a key', answer: keyAnswer },
   update: { id: 'updateKeys', tag, summary: 'Change a key; null removes a limit', body: updateKeyBody, answer: keyAnswer },
+  rotate: {
+    id: 'rotateKey',
+    tag,
+    summary: 'Give a key a new secret; earlier ones work until the grace period is over',
+    body: rotateKeyBody,
+    answer: createdKeyAnswer,
+    errors: { 409: 'The key has expired, comes from a variable, or has too many earlier secrets that still work.' },
+  },
+  endGrace: { id: 'deleteKeyPreviousSecrets', tag, summary: 'End all secrets of a key but the newest', answer: keyAnswer },
   remove: { id: 'deleteKeys', tag, summary: 'Revoke a key', answer: deletedAnswer },
   current: { id: 'getCurrentKey', tag, summary: 'Read the key of the request', answer: currentKeyAnswer },
   currentByOldName: { id: 'getCurrentKeyByOldName', tag, summary: 'The same, under the path that older clients use', answer: currentKeyAnswer },
@@ -70,15 +80,27 @@ async function unlessRevoked<T>(work: Promise<T>): Promise<T> {
 
 const NO_SPENDING: SpendFigures = { usd: NOTHING_SPENT, byokUsd: NOTHING_SPENT }
 
+/** Keys with what they spent, when they were used, and which earlier secrets still work. */
+const presenter =
+  ({ accounts, spendOf }: KeyRouteOptions) =>
+  async (keys: readonly ApiKey[]): Promise<z.output<typeof keysAnswer>['data']> => {
+    const hashes = keys.map(({ hash }) => hash)
+    const [spend, uses] = await Promise.all([spendOf(hashes), accounts.usesOf(hashes)])
+    const usesByKey = Map.groupBy(uses, ({ keyHash }) => keyHash)
+    const now = Date.now()
+    return keys.map((key) =>
+      presentKey(key, {
+        spend: spend.get(key.hash) ?? NO_SPENDING,
+        uses: usesByKey.get(key.hash) ?? [],
+        earlier: (key.secrets ?? []).filter(({ endsAt }) => endsAt !== null && endsAt > now),
+      }),
+    )
+  }
+
 /** `/api/v1/keys` and `/api/v1/key`. Only inference keys are listed and changed here; management keys are managed by command line. */
 export function keyRoutes(options: KeyRouteOptions): ManagementRoutes {
   const { accounts } = options
-  const present = async (keys: readonly ApiKey[]): Promise<z.output<typeof keysAnswer>['data']> => {
-    const hashes = keys.map(({ hash }) => hash)
-    const [spend, uses] = await Promise.all([options.spendOf(hashes), accounts.usesOf(hashes)])
-    const usesByKey = Map.groupBy(uses, ({ keyHash }) => keyHash)
-    return keys.map((key) => presentKey(key, spend.get(key.hash) ?? NO_SPENDING, usesByKey.get(key.hash) ?? []))
-  }
+  const present = presenter(options)
   const one = async (key: ApiKey): Promise<z.output<typeof keyAnswer>['data']> => (await present([key]))[0]!
   const find = async (hash: string, scope: string | undefined): Promise<ApiKey> => {
     const key = await accounts.get(hash, scope)
@@ -139,6 +161,26 @@ export function keyRoutes(options: KeyRouteOptions): ManagementRoutes {
       },
     )
 
+    app.post<{ Params: { hash: string } }>(
+      '/api/v1/keys/:hash/rotate',
+      { config: { doc: docs.rotate } },
+      async (request): Promise<z.output<typeof createdKeyAnswer>> => {
+        const { grace_seconds: graceSeconds } = parseInput(rotateKeyBody, request.body ?? {})
+        const { hash } = await find(request.params.hash, scopeOf(request))
+        const { key, secret } = await accounts.rotate(hash, graceSeconds * 1_000)
+        return { data: await one(key), key: secret.reveal() }
+      },
+    )
+
+    app.delete<{ Params: { hash: string } }>(
+      '/api/v1/keys/:hash/previous-secrets',
+      { config: { doc: docs.endGrace } },
+      async (request): Promise<z.output<typeof keyAnswer>> => {
+        const { hash } = await find(request.params.hash, scopeOf(request))
+        return { data: await one(await unlessRevoked(accounts.endGrace(hash))) }
+      },
+    )
+
     app.delete<{ Params: { hash: string } }>('/api/v1/keys/:hash', { config: { doc: docs.remove } }, async (request) => {
       const { hash } = await find(request.params.hash, scopeOf(request))
       await accounts.revoke(hash)
@@ -148,7 +190,8 @@ export function keyRoutes(options: KeyRouteOptions): ManagementRoutes {
     const current = async (request: FastifyRequest): Promise<ReturnType<typeof presentCurrentKey>> => {
       const { key, owner } = callerOf(request)
       const spend = (await options.spendOf([key.hash])).get(key.hash) ?? NO_SPENDING
-      return presentCurrentKey(key, spend, options.limitsOf(owner) ?? [])
+      const sent = key.secrets?.find(({ hash }) => hash === (owner.secretHash ?? owner.keyHash))
+      return presentCurrentKey(key, spend, options.limitsOf(owner) ?? [], sent)
     }
     app.get('/api/v1/key', { config: { access: 'any', doc: docs.current } }, current)
     app.get('/api/v1/auth/key', { config: { access: 'any', doc: docs.currentByOldName } }, current)

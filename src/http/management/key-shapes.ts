@@ -4,11 +4,15 @@ import type { CallLimits, SubjectLimits } from '../../core/call-limits.ts'
 import { addSpent, type Spent } from '../../core/counter.ts'
 import type { KeyUse } from '../../core/key-use.ts'
 import { creditLimitOf, rateLimitsOf, resetOf } from '../../core/limit-settings.ts'
-import type { ApiKey, SpendFigures } from '../../core/store.ts'
+import type { ApiKey, KeySecret, SpendFigures } from '../../core/store.ts'
 import { amountField, isoTime, offsetField } from './request-input.ts'
 import { component } from './route-doc.ts'
 
 /** Shapes of `/api/v1/keys` and `/api/v1/key` on the wire. */
+
+/** A day, and the most there may be. */
+const DEFAULT_GRACE_SECONDS = 86_400
+const MAX_GRACE_SECONDS = 90 * 86_400
 
 const perMinute = z.int().min(1).max(1e9).nullable().optional()
 const rateLimits = z
@@ -39,6 +43,17 @@ export const createKeyBody = component(
   }),
 )
 export const updateKeyBody = component('UpdateKeyRequest', z.strictObject({ name: name.optional(), disabled: z.boolean().optional(), ...limits }))
+export const rotateKeyBody = component(
+  'RotateKeyRequest',
+  z.strictObject({
+    grace_seconds: z
+      .int()
+      .min(0)
+      .max(MAX_GRACE_SECONDS)
+      .default(DEFAULT_GRACE_SECONDS)
+      .describe('How long earlier secrets of the key still work; 0: they stop at once.'),
+  }),
+)
 export const listKeysQuery = z.object({
   include_disabled: z.string().optional().describe('"true" lists disabled keys, too.'),
   offset: offsetField,
@@ -80,6 +95,16 @@ const apiKey = component(
       .datetime()
       .nullable()
       .describe('Beyond the contract. The minute in which the key was last accepted, a minute late for other processes; null: not yet.'),
+    previous_secrets: z
+      .array(
+        z.object({
+          label: z.string(),
+          expires_at: z.iso.datetime().describe('When it stops working.'),
+          last_used_at: z.iso.datetime().nullable(),
+        }),
+      )
+      .optional()
+      .describe('Beyond the contract. Secrets that the key had before a rotation and that still work.'),
     rate_limits: rateLimits.optional(),
   }),
 )
@@ -108,8 +133,17 @@ export const currentKeyAnswer = z.object({
 type WireKey = z.output<typeof apiKey>
 type WireMoney = Pick<WireKey, keyof typeof money>
 
-/** The contract's key object, without the key itself. `uses`: of its secrets. */
-export function presentKey(key: ApiKey, spend: SpendFigures, uses: readonly KeyUse[]): WireKey {
+/** What is known of a key besides its settings. */
+export interface KeyFacts {
+  readonly spend: SpendFigures
+  /** Of its secrets. */
+  readonly uses: readonly KeyUse[]
+  /** Secrets from before a rotation that still work. */
+  readonly earlier: readonly KeySecret[]
+}
+
+/** The contract's key object, without the key itself. */
+export function presentKey(key: ApiKey, { spend, uses, earlier }: KeyFacts): WireKey {
   const rates = rateLimitsOf(key)
   return {
     hash: key.hash,
@@ -123,19 +157,36 @@ export function presentKey(key: ApiKey, spend: SpendFigures, uses: readonly KeyU
     creator_user_id: key.creatorUserId,
     external_user: null,
     workspace_id: key.workspaceId,
-    last_used_at: uses.length === 0 ? null : isoTime(Math.max(...uses.map(({ at }) => at))),
+    last_used_at: lastOf(uses),
+    ...(earlier.length === 0
+      ? {}
+      : {
+          previous_secrets: earlier.map(({ hash, label, endsAt }) => ({
+            label,
+            expires_at: isoTime(endsAt!),
+            last_used_at: lastOf(uses.filter(({ secretHash }) => secretHash === hash)),
+          })),
+        }),
     ...(Object.keys(rates).length === 0 ? {} : { rate_limits: rates }),
   }
 }
 
-/** What a key may know about itself. `ownLimits`: the limits of its calls. */
-export function presentCurrentKey(key: ApiKey, spend: SpendFigures, ownLimits: CallLimits): z.output<typeof currentKeyAnswer> {
+const lastOf = (uses: readonly KeyUse[]): string | null => (uses.length === 0 ? null : isoTime(Math.max(...uses.map(({ at }) => at))))
+
+/** What a key may know about itself. `ownLimits`: the limits of its calls; `sent`: the secret that the caller sent, if the key was rotated. */
+export function presentCurrentKey(
+  key: ApiKey,
+  spend: SpendFigures,
+  ownLimits: CallLimits,
+  sent: KeySecret | undefined,
+): z.output<typeof currentKeyAnswer> {
   const isManagement = key.kind === 'management'
+  const expiresAt = Math.min(key.expiresAt ?? Infinity, sent?.endsAt ?? Infinity)
   return {
     data: {
-      label: key.label,
+      label: sent?.label ?? key.label,
       ...moneyOf(key, spend),
-      expires_at: key.expiresAt === null ? null : isoTime(key.expiresAt),
+      expires_at: expiresAt === Infinity ? null : isoTime(expiresAt),
       creator_user_id: key.creatorUserId,
       workspace_id: key.workspaceId,
       organization_id: null,

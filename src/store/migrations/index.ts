@@ -7,6 +7,18 @@ import { retention } from './0006-retention.ts'
 import { answers } from './0007-answers.ts'
 import { keyUses } from './0008-key-uses.ts'
 import { exactSums } from './0009-exact-sums.ts'
+import { keySecrets } from './0010-key-secrets.ts'
 import type { Migration } from './migration.ts'
 
-export const MIGRATIONS: readonly Migration[] = [initial, destinations, accounting, presets, guardrails, retention, answers, keyUses, exactSums]
+export const MIGRATIONS: readonly Migration[] = [
+  initial,
+  destinations,
+  accounting,
+  presets,
+  guardrails,
+  retention,
+  answers,
+  keyUses,
+  exactSums,
+  keySecrets,
+]

@@ -1,16 +1,16 @@
-import { Alert, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { useRef, useState, type ReactNode } from 'react'
 import type { ApiError } from '../../api/client.ts'
-import { useChange, useRead } from '../../api/hooks.ts'
+import { useChange } from '../../api/hooks.ts'
 import type { CreateKeyRequest, Workspace } from '../../api/schema.ts'
 import { isChanged } from '../../lib/changes.ts'
 import { refusalAt, refusalElsewhere } from '../../lib/fields.ts'
-import { Copyable } from '../../ui/copyable.tsx'
 import { EditForm } from '../../ui/edit-form.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { WorkspaceSelect } from '../../ui/workspace-select.tsx'
 import { KEY_PATHS, KeyFields } from './fields.tsx'
-import { createKeyBody, curlOf, newKeyForm } from './form.ts'
+import { createKeyBody, newKeyForm } from './form.ts'
+import { NewKey } from './new-key.tsx'
 
 export interface CreateKeyProps {
   readonly opened: boolean
@@ -29,12 +29,7 @@ export function CreateKey({ opened, workspaces, workspaceId, onClose }: CreateKe
     setSecret(undefined)
   }
   if (secret !== undefined) {
-    // Only the button closes it, since closing it by mistake would lose the key.
-    return (
-      <Modal opened onClose={done} title="Your new key" size="lg" closeOnClickOutside={false} closeOnEscape={false} withCloseButton={false}>
-        <NewKey secret={secret} onDone={done} />
-      </Modal>
-    )
+    return <NewKey title="Your new key" secret={secret} onDone={done} />
   }
   return (
     <FormDialog opened={opened} onClose={onClose} title="Create a key">
@@ -96,31 +91,5 @@ function CreateKeyForm({ workspaces, workspaceId, isBusy, error, onCancel, onCre
         error={isHalfTyped ? 'Enter a date and a time.' : refusalAt(error, 'expires_at')}
       />
     </EditForm>
-  )
-}
-
-const FREE_MODEL = 'demo/echo'
-
-function NewKey({ secret, onDone }: { readonly secret: string; readonly onDone: () => void }): ReactNode {
-  // A free model that every gateway has unless its operator removed it; otherwise the most popular one.
-  const free = useRead('GET /api/v1/models', { query: { q: FREE_MODEL, limit: 100 } })
-  const popular = useRead('GET /api/v1/models', { query: { output_modalities: 'text', sort: 'most-popular', limit: 1 } })
-  const model = free.data?.data.find(({ id }) => id === FREE_MODEL) ?? popular.data?.data[0]
-  return (
-    <Stack>
-      <Alert color="yellow" title="This key will not be shown again">
-        The gateway stores only its hash. Copy the key now.
-      </Alert>
-      <Copyable value={secret} label="the new key" />
-      <Text size="sm" fw={500}>
-        Try it
-      </Text>
-      <Copyable value={curlOf(location.origin, secret, model?.id)} label="a first call" />
-      <Group justify="flex-end">
-        <Button onClick={onDone} data-autofocus>
-          I have copied it
-        </Button>
-      </Group>
-    </Stack>
   )
 }

@@ -16,6 +16,8 @@ import { useDone } from '../../ui/unsaved.tsx'
 import { KEY_PATHS, KeyFields } from './fields.tsx'
 import { keyChanges, keyFormOf } from './form.ts'
 import { LimitBar } from './limit-bar.tsx'
+import { NewKey } from './new-key.tsx'
+import { EarlierSecrets, RotateKey, type RotateKeyProps } from './rotate.tsx'
 import { StateBadge } from './state-badge.tsx'
 
 export interface KeyDetailProps {
@@ -27,23 +29,32 @@ export interface KeyDetailProps {
 
 /** One key: its spending, its limits, and whether it works. */
 export function KeyDetail({ hash, workspaceName, onClose }: KeyDetailProps): ReactNode {
+  // Kept outside of the panel: a secret is made even if the panel is closed meanwhile, and must be shown.
+  const [secret, setSecret] = useState<string>()
+  const rotate = useChange('POST /api/v1/keys/{hash}/rotate', OUTDATED)
+  const onRotate = (graceSeconds: number): Promise<void> =>
+    rotate.mutateAsync({ params: { hash }, body: { grace_seconds: graceSeconds } }).then(({ key }) => setSecret(key))
   return (
-    <SidePanel title="Key" opened={hash !== ''} onClose={onClose} size={520}>
-      {hash !== '' && <Opened key={hash} hash={hash} workspaceName={workspaceName} onClose={onClose} />}
-    </SidePanel>
+    <>
+      <SidePanel title="Key" opened={hash !== ''} onClose={onClose} size={520}>
+        {hash !== '' && <Opened key={hash} hash={hash} workspaceName={workspaceName} onRotate={onRotate} onClose={onClose} />}
+      </SidePanel>
+      {secret !== undefined && <NewKey title="The new secret of this key" secret={secret} onDone={() => setSecret(undefined)} />}
+    </>
   )
 }
 
 const OUTDATED = ['GET /api/v1/keys', 'GET /api/v1/keys/{hash}'] as const
 
-function Opened({ hash, workspaceName, onClose }: KeyDetailProps): ReactNode {
+function Opened({ hash, workspaceName, onRotate, onClose }: KeyDetailProps & Pick<RotateKeyProps, 'onRotate'>): ReactNode {
   const read = useRead('GET /api/v1/keys/{hash}', { params: { hash } })
   return (
     <Loaded of={read}>
       {({ data: key }) => (
         <Stack>
           <Figures of={key} workspaceName={workspaceName} />
-          <Switches of={key} onRevoked={onClose} />
+          <EarlierSecrets of={key} />
+          <Switches of={key} onRotate={onRotate} onRevoked={onClose} />
           <Divider />
           <Editor of={key} />
         </Stack>
@@ -91,7 +102,7 @@ function Figures({ of: key, workspaceName }: { readonly of: ApiKey; readonly wor
   )
 }
 
-function Switches({ of: key, onRevoked }: { readonly of: ApiKey; readonly onRevoked: () => void }): ReactNode {
+function Switches({ of: key, onRotate, onRevoked }: RotateKeyProps & { readonly onRevoked: () => void }): ReactNode {
   const params = { hash: key.hash }
   const change = useChange('PATCH /api/v1/keys/{hash}', OUTDATED)
   // The key is gone afterwards, and must not be read again.
@@ -102,6 +113,7 @@ function Switches({ of: key, onRevoked }: { readonly of: ApiKey; readonly onRevo
         <Button size="xs" variant="default" loading={change.isPending} onClick={() => change.mutate({ params, body: { disabled: !key.disabled } })}>
           {key.disabled ? 'Enable' : 'Disable'}
         </Button>
+        <RotateKey of={key} onRotate={onRotate} />
         <Confirm label="Revoke" title={`Revoke ${key.name}?`} onConfirm={() => revoke.mutateAsync({ params }).then(onRevoked)}>
           Calls with this key will be refused. This cannot be undone. Its past spending stays in the activity. To stop it temporarily, disable it
           instead.
