@@ -6,6 +6,7 @@ import { isObject } from '../shared/json.ts'
 import { unmetImageWishes } from '../shared/image-output.ts'
 import { serviceTierWord } from '../shared/service-tier.ts'
 import type { TierWords } from '../shared/service-tier.ts'
+import { unmetMembers } from '../shared/unmet-members.ts'
 import { stopSequences } from '../shared/stop-sequences.ts'
 import { foldTurns } from '../shared/turns.ts'
 import type { Turn } from '../shared/conversation.ts'
@@ -194,11 +195,12 @@ function encodeSampling(request: ModelRequest, target: MessagesTarget, rules: Mo
 function encodeAccount(request: ModelRequest, target: MessagesTarget, dropped: string[]): Body {
   const { options } = target
   const body: Body = {}
-  const user = request.user ?? request.safety_identifier
-  if (user) {
-    if (options.forward_user) body['metadata'] = { user_id: opaqueUser(user) }
-    else dropped.push(request.user ? 'user' : 'safety_identifier')
-  }
+  const { user, safety_identifier: identifier } = request
+  // There is one field for both.
+  const sent = options.forward_user ? user || identifier : undefined
+  if (sent) body['metadata'] = { user_id: opaqueUser(sent) }
+  if (user && user !== sent) dropped.push('user')
+  if (identifier && identifier !== sent) dropped.push('safety_identifier')
   const tier = serviceTierWord(request, target, { known: options.service_tier, words: options.service_tier ? TIERS : {} })
   if (tier.word !== undefined) body['service_tier'] = tier.word
   if (tier.dropped) dropped.push('service_tier')
@@ -246,7 +248,7 @@ const HANDLED: ReadonlySet<string> = new Set([
 /** Unknown fields are sent only to a server that is declared to know them: others refuse the request. */
 function encodeExtras(request: ModelRequest, options: AnthropicMessagesOptions, dropped: string[]): Body {
   const body: Body = {}
-  dropped.push(...unmetImageWishes(request))
+  dropped.push(...unmetImageWishes(request), ...unmetMembers(request))
   if (request.text?.verbosity != null) dropped.push('text.verbosity')
   for (const [field, value] of Object.entries(request)) {
     if (HANDLED.has(field) || value == null) continue

@@ -7,6 +7,7 @@ import { isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import { serviceTierWord } from '../shared/service-tier.ts'
 import type { TierWords } from '../shared/service-tier.ts'
+import { unmetMembers } from '../shared/unmet-members.ts'
 import { stopSequences } from '../shared/stop-sequences.ts'
 import { foldTurns } from '../shared/turns.ts'
 import type { BedrockTarget } from './media.ts'
@@ -223,7 +224,7 @@ function noteIgnored(request: ModelRequest, dropped: string[]): void {
     if (HANDLED.has(field) || value == null) continue
     if (!(field === 'truncation' && value === 'disabled') && !(field === 'background' && value === false)) dropped.push(field)
   }
-  dropped.push(...unmetImageWishes(request))
+  dropped.push(...unmetImageWishes(request), ...unmetMembers(request))
   if (request.text?.verbosity != null) dropped.push('text.verbosity')
   if (request.include?.includes('message.output_text.logprobs') === true) dropped.push('top_logprobs')
 }

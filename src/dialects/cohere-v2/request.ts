@@ -8,6 +8,7 @@ import { effortBudget, requestedReasoning } from '../shared/reasoning-options.ts
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import { serviceTierWord } from '../shared/service-tier.ts'
 import type { NameRule } from '../shared/tool-names.ts'
+import { unmetMembers } from '../shared/unmet-members.ts'
 import { stopSequences } from '../shared/stop-sequences.ts'
 import { flattenTools } from '../shared/tools.ts'
 import type { FlatTools } from '../shared/tools.ts'
@@ -207,6 +208,6 @@ function noteIgnored(request: ModelRequest, dropped: string[]): void {
       (field === 'service_tier' && (value === 'auto' || value === 'default'))
     if (!saysNothing) dropped.push(field)
   }
-  dropped.push(...unmetImageWishes(request))
+  dropped.push(...unmetImageWishes(request), ...unmetMembers(request))
   if (request.text?.verbosity != null) dropped.push('text.verbosity')
 }

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import type { EncodedRequest, Target } from '../../core/dialect.ts'
 import type { JsonObject } from '../../core/item.ts'
-import { GATEWAY_FIELDS, type ModelRequest } from '../../core/request.ts'
+import type { ModelRequest } from '../../core/request.ts'
 import { createUsage, type Usage } from '../../core/usage.ts'
 import type { ContentPart } from '../shared/content-parts.ts'
 import { asString, isObject } from '../shared/json.ts'
 import { hasCounts } from '../shared/usage-counts.ts'
 import { limitsOf, mostInputs, mostTokens } from './batch.ts'
 import type { EmbeddingsFound } from './decoder.ts'
-import { createEmbedder } from './embedder.ts'
+import { createEmbedder, KNOWN_FIELDS } from './embedder.ts'
 import { inputsOf, plainText, wishesOf, type EmbeddingInput } from './inputs.ts'
 
 const options = z.strictObject({
@@ -32,14 +32,12 @@ const options = z.strictObject({
 })
 type Options = z.output<typeof options>
 
-/** Fields that are encoded separately, or that do not concern the vendor. */
-const OWN_FIELDS: ReadonlySet<string> = new Set([...GATEWAY_FIELDS, 'input', 'dimensions', 'encoding_format', 'input_type', 'metadata'])
-
 /** `POST /embeddings` as defined by OpenAI and offered by most servers. https://platform.openai.com/docs/api-reference/embeddings */
 export const openAiEmbeddings = createEmbedder({
   name: 'openai-embeddings',
   options,
   encodeRequest,
+  passesOn: true,
   read,
   batch: limitsOf,
 })
@@ -50,7 +48,7 @@ function encodeRequest(request: ModelRequest, { upstreamModel, options: declared
   const requestedType = wordFor(inputType, words)
   const purpose = requestedType ?? wordFor(usual, words)
   const withoutUser = !declared.user && request.user != null
-  const own = Object.entries(request).filter(([field, value]) => !OWN_FIELDS.has(field) && value != null && !(withoutUser && field === 'user'))
+  const own = Object.entries(request).filter(([field, value]) => !KNOWN_FIELDS.has(field) && value != null && !(withoutUser && field === 'user'))
   const body = {
     ...Object.fromEntries(own),
     model: upstreamModel,

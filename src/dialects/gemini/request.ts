@@ -8,6 +8,7 @@ import { isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import { serviceTierWord } from '../shared/service-tier.ts'
 import type { TierWords } from '../shared/service-tier.ts'
+import { unmetMembers } from '../shared/unmet-members.ts'
 import { stopSequences } from '../shared/stop-sequences.ts'
 import { foldTurns } from '../shared/turns.ts'
 import type { Conversation } from '../shared/conversation.ts'
@@ -253,6 +254,7 @@ const HANDLED: ReadonlySet<string> = new Set([
 
 /** An unknown field makes the endpoint reject the whole request, so only declared ones are sent. */
 function encodeExtras(request: ModelRequest, options: GeminiOptions, dropped: string[]): Body {
+  dropped.push(...unmetMembers(request))
   const body: Body = {}
   for (const [field, value] of Object.entries(request)) {
     if (HANDLED.has(field) || value == null) continue

@@ -8,6 +8,7 @@ import { isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import { serviceTierWord, wordsTaken } from '../shared/service-tier.ts'
 import type { TierWords } from '../shared/service-tier.ts'
+import { unmetMembers } from '../shared/unmet-members.ts'
 import { stopSequences } from '../shared/stop-sequences.ts'
 import { flattenTools } from '../shared/tools.ts'
 import type { FlatTools } from '../shared/tools.ts'
@@ -233,6 +234,7 @@ const HANDLED: ReadonlySet<string> = new Set([
 
 /** Unknown fields are sent only to a server that is declared to know them: many refuse a request with others. */
 function encodeExtras(request: ModelRequest, options: OpenAiChatOptions, dropped: string[]): Body {
+  dropped.push(...unmetMembers(request))
   const body: Body = {}
   for (const [field, value] of Object.entries(request)) {
     if (HANDLED.has(field) || value == null) continue
