@@ -6,6 +6,13 @@ import { startGateway, type TestGateway } from '../../src/testing/start-gateway.
  * A tier is charged at its own price, so it is requested explicitly. One vendor has three endpoints of a model, in default, flex and priority. Each is
  * sent the tier that it stands for, whatever the caller wrote, and the answer names the tier that served.
  */
+const forward = ['service_tier']
+const FACTORS = [
+  { tier: 'priority', match: '^other', factor: 3 },
+  { tier: 'priority', match: '^m$', factor: 2.5 },
+  { tier: 'priority', factor: 7 },
+  { tier: 'flex', factor: 0.5 },
+]
 let upstream: FakeUpstream
 let gateway: TestGateway
 beforeAll(async () => {
@@ -17,17 +24,28 @@ beforeAll(async () => {
     ...more,
   })
   gateway = await startGateway({
-    providers: ['gamma', 'plain'].map((slug) => ({
-      slug,
-      name: slug,
-      dialect: 'openai-chat',
-      base_url: upstream.url,
-      api_keys: ['k'],
-      options: { forward: ['service_tier'] },
-    })),
+    providers: [
+      ...['gamma', 'plain'].map((slug) => ({
+        slug,
+        name: slug,
+        dialect: 'openai-chat',
+        base_url: upstream.url,
+        api_keys: ['k'],
+        options: { forward },
+      })),
+      ...['openai-chat', 'openai-responses'].map((dialect) => ({
+        slug: dialect,
+        dialect,
+        base_url: upstream.url,
+        api_keys: ['k'],
+        options: { ...(dialect === 'openai-chat' ? { forward } : {}), tier_factors: FACTORS },
+      })),
+    ],
     models: [
       { slug: 'acme/tiered', endpoints: [priced(2), priced(1, { tier: 'flex' }), priced(4, { tier: 'priority' })] },
       { slug: 'acme/plain', endpoints: [priced(3, { provider: 'plain' })] },
+      ...['openai-chat', 'openai-responses'].map((dialect) => ({ slug: `acme/${dialect}`, endpoints: [priced(4, { provider: dialect })] })),
+      { slug: 'acme/own', endpoints: [priced(8, { provider: 'openai-chat', tier: 'priority' })] },
     ],
     routing: { sticky: false, cooldown: false },
   })
@@ -110,4 +128,45 @@ describe('the tier an answer names', () => {
     )
     expect(tiers).toEqual(['priority', 'priority', 'priority'])
   })
+})
+
+const completed = (service_tier: string): Reply => {
+  const output = [
+    { type: 'message', id: 'm', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'hi', annotations: [] }] },
+  ]
+  const usage = { input_tokens: 11, output_tokens: 7, total_tokens: 18 }
+  return stream([{ type: 'response.completed', response: { id: 'r', status: 'completed', model: 'm', output, usage, service_tier } }])
+}
+
+describe.each([
+  ['openai-chat', says],
+  ['openai-responses', completed],
+] as const)('a tier whose multiple of the list price is declared, in the format %s', (dialect, told) => {
+  it.each([
+    ['priority', 'priority', 10],
+    ['priority', 'default', 4],
+    ['flex', 'flex', 2],
+    ['auto', 'priority', 10],
+    ['default', 'default', 4],
+  ])('%s, answered as %s', async (service_tier, served, price) => {
+    upstream.script(told(served))
+    expect(await ask({ model: `acme/${dialect}`, service_tier })).toMatchObject({ price, told: served, recorded: served })
+  })
+
+  it('is reserved at that multiple, and at no less than the list price', async () => {
+    upstream.script(told('default'))
+    // 4 USD per million tokens: 0.004 USD at the list price, 0.01 in priority.
+    const made = await gateway.api('POST', '/api/v1/keys', { name: 'poor', limit: 0.006 })
+    const { key } = (await made.json()) as { key: string }
+    const statusOf = async (body: object) =>
+      (await gateway.respond({ input: 'hi', model: `acme/${dialect}`, max_output_tokens: 1_000, ...body }, { key })).status
+    expect(await statusOf({ service_tier: 'priority' })).toBe(402)
+    expect(await statusOf({})).toBe(200)
+    expect(await statusOf({ service_tier: 'flex', max_output_tokens: 2_000 })).toBe(402)
+  })
+})
+
+it('an endpoint that stands for a tier has its price without any multiple', async () => {
+  upstream.script(says('priority'))
+  expect(await ask({ model: 'acme/own', service_tier: 'priority' })).toMatchObject({ price: 8, told: 'priority' })
 })

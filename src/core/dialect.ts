@@ -132,6 +132,8 @@ export interface Dialect<Options = unknown> {
   mostOutput?(request: ModelRequest, target: Pick<Target<Options>, 'options' | 'upstreamModel' | 'maxOutputTokens'>): number | undefined
   /** The factor on the list price for this request (for a faster speed or a certain region). Default: 1. */
   priceFactor?(request: ModelRequest, target: Pick<Target<Options>, 'options' | 'upstreamModel'>): number
+  /** The factor on the list price in this service tier (`flex`, `priority`, ...), in the contract's words. Default: 1. */
+  tierFactor?(tier: string, target: Pick<Target<Options>, 'options' | 'upstreamModel'>): number
   /**
    * Whether the upstream reads tools and messages between agents in the input (`additional_tools`, `agent_message`). Default: it does not; the
    * encoder then gets these tools among the others and these messages as user messages.

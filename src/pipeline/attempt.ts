@@ -21,6 +21,7 @@ import { exchangeInProcess } from './in-process-exchange.ts'
 import { readableInput } from './input-tools.ts'
 import type { MediaLoader } from './media.ts'
 import { beginReading, readStart } from './read-answer.ts'
+import { atTierPrice } from './tier-price.ts'
 import { withoutHalfCounts } from './whole-counts.ts'
 import { withoutCredential } from './without-credential.ts'
 
@@ -95,7 +96,7 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
         record.firstTokenMs = deps.clock.monotonic() - startedAt
         timer.content()
       }
-      const shown = withoutHalfCounts(search.take(events), request, record)
+      const shown = atTierPrice(withoutHalfCounts(search.take(events), request, record), endpoint)
       if (shown.length === 0) continue
       timer.hold()
       yield shown

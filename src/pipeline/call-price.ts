@@ -4,11 +4,13 @@ import type { Catalog, Endpoint } from '../core/endpoint.ts'
 import type { Cost } from '../core/generation.ts'
 import { isPerRequest, type Pricing } from '../core/pricing.ts'
 import { asksForEmbeddings, MAX_TOOL_CALLS } from '../core/request.ts'
+import { tierAsked } from '../core/service-tier.ts'
 import { createUsage, MAX_TOKENS, type Usage } from '../core/usage.ts'
 import { cacheAsked } from '../router/cache-marks.ts'
 import type { RequestEstimate } from '../router/estimate.ts'
 import { modelNames, type RoutingDefaults } from '../router/plan.ts'
 import { resolveModel } from '../router/variants.ts'
+import { tierFactorAt } from './tier-price.ts'
 
 /** What a call may come to cost, before it is made. */
 export interface CallPriceOptions {
@@ -64,7 +66,9 @@ export function costOfTokens(options: CallPriceOptions, call: Call, endpoint: En
   const produced = Math.min(wanted, MAX_TOKENS)
   const inputTokens = Math.ceil(estimate.inputTokens * PROMPT_MARGIN)
   const { connection, upstreamModel } = endpoint
-  const priceFactor = connection.dialect.priceFactor?.(call.request, { options: connection.options, upstreamModel })
+  const asked = connection.dialect.priceFactor?.(call.request, { options: connection.options, upstreamModel }) ?? 1
+  // A vendor may serve a call at the list price after all, so a tier reserves nothing less.
+  const priceFactor = asked * Math.max(1, tierFactorAt(endpoint, tierAsked(call.request)))
   const audioInputTokens = estimate.audioTokens === undefined ? undefined : Math.ceil(estimate.audioTokens * PROMPT_MARGIN)
   const parts = { inputTokens, audioInputTokens, outputTokens: produced, imageOutputTokens: wantsPictures(call) ? produced : undefined, priceFactor }
   const read = options.costOf(createUsage(parts), endpoint.pricing).total

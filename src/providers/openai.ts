@@ -1,5 +1,5 @@
 import type { Provider } from '../core/provider.ts'
-import { GPT_CACHE_MARKS, GPT_CHAT_MODELS, GPT_MODELS, GPT_PAID_TOOLS, GPT_REASONS } from './shared/gpt.ts'
+import { GPT_CACHE_MARKS, GPT_CHAT_MODELS, GPT_MODELS, GPT_PAID_TOOLS, GPT_REASONS, GPT_TIER_FACTORS } from './shared/gpt.ts'
 
 /** OPENAI_BASE_URL is not read: clients of this gateway set it, and the gateway would call itself. */
 export const openai: Provider = {
@@ -17,6 +17,7 @@ export const openai: Provider = {
     suppress_obfuscation: true,
     max_tool_calls: true,
     paid_tools: GPT_PAID_TOOLS,
+    tier_factors: GPT_TIER_FACTORS,
   },
   // These models are served through chat completions only.
   dialectFor: (model) => (/search-preview|audio-preview|^gpt-audio/.test(model) ? 'openai-chat' : undefined),
@@ -27,6 +28,7 @@ export const openai: Provider = {
       max_tokens_field: 'max_completion_tokens',
       max_stop_sequences: 4,
       forward: ['user', 'metadata', 'safety_identifier', 'prompt_cache_key', 'service_tier'],
+      tier_factors: GPT_TIER_FACTORS,
       strict_tools: true,
       optional_members: 'refused',
       json_schema: 'native',

@@ -1,5 +1,6 @@
 import type { Dialect } from '../../core/dialect.ts'
 import { classifyUpstreamError } from '../shared/errors.ts'
+import { tierFactor } from '../shared/service-tier.ts'
 import { mediaToInline } from './content.ts'
 import { openAiChatOptions, reasoningRulesFor } from './options.ts'
 import type { OpenAiChatOptions } from './options.ts'
@@ -33,6 +34,7 @@ export const openAiChat: Dialect<OpenAiChatOptions> = {
   decoder: (request, target) => new ChatDecoder(request, target),
   decodeError: (status, headers, body, target) => classifyUpstreamError({ status, headers, body, providerName: target.providerName }),
   mediaUrls: mediaToInline,
+  tierFactor,
   hosts: (tool, _others, { options }) => hostsTool(tool, options),
   reasons: (target) => (reasoningRulesFor(target).style ?? 'none') !== 'none',
   takesFile: (_file, { options }) => options.file !== 'none',

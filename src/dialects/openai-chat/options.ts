@@ -3,7 +3,7 @@ import type { Target } from '../../core/dialect.ts'
 import { maxUserLength } from '../shared/account-name.ts'
 import type { IdRule } from '../shared/id-map.ts'
 import { compiled, pattern } from '../shared/pattern.ts'
-import { serviceTiers } from '../shared/service-tier.ts'
+import { serviceTiers, tierFactors } from '../shared/service-tier.ts'
 
 const STYLES = ['none', 'effort', 'reasoning-object', 'thinking-type', 'enable-thinking', 'template-kwargs', 'think'] as const
 const REPLAYS = ['none', 'reasoning_content', 'reasoning', 'reasoning_details', 'thinking-part'] as const
@@ -87,6 +87,7 @@ export const openAiChatOptions = z.strictObject({
     .default({})
     .describe('Other names of service tiers at this server, for example {"default": "on_demand"}.'),
   service_tiers: serviceTiers,
+  tier_factors: tierFactors,
   pass_through: z.array(z.string()).default([]).describe('Unknown fields of the request that are sent to this server.'),
   extra_body: z.record(z.string(), z.unknown()).default({}).describe('Constant body fields; objects are merged one level deep.'),
   max_stop_sequences: z.int().positive().optional().describe('Maximum number of stop sequences; only the first ones are sent. Default: no limit.'),

@@ -1,4 +1,5 @@
 import type { Dialect } from '../../core/dialect.ts'
+import { tierFactor } from '../shared/service-tier.ts'
 import { decodeResponsesError } from './error.ts'
 import { INPUT_PARTS, responsesOptions } from './options.ts'
 import type { ResponsesOptions } from './options.ts'
@@ -44,5 +45,6 @@ export const openAiResponses: Dialect<ResponsesOptions> = {
   readsInputTools: ({ options }) => acceptsBuiltin('additional_tools', options.builtin_tools),
   knowsClientSearch: ({ options }) => acceptsBuiltin('tool_search', options.builtin_tools),
   buys: ({ type }, { options }) => options.paid_tools.includes(type) && acceptsBuiltin(type, options.builtin_tools),
+  tierFactor,
   hosts: ({ type }, _others, { options }) => acceptsBuiltin(type, options.builtin_tools),
 }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Target } from '../../core/dialect.ts'
 import { maxUserLength } from '../shared/account-name.ts'
 import { compiled, pattern } from '../shared/pattern.ts'
-import { serviceTiers } from '../shared/service-tier.ts'
+import { serviceTiers, tierFactors } from '../shared/service-tier.ts'
 
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 const efforts = z.array(z.enum(EFFORTS))
@@ -40,6 +40,7 @@ export const responsesOptions = z.strictObject({
   metadata: z.boolean().default(true).describe('Whether `metadata` is sent.'),
   service_tier: z.boolean().default(true).describe('Whether `service_tier` is sent.'),
   service_tiers: serviceTiers,
+  tier_factors: tierFactors,
   safety_identifier: z.boolean().default(true).describe('Whether `safety_identifier` and `user` are sent.'),
   max_user_length: maxUserLength,
   max_tool_calls: z

@@ -68,3 +68,25 @@ export const GPT_ON_BEDROCK = {
 
 /** Charged by the picture, by the container and by the call, and told of in no usage. */
 export const GPT_PAID_TOOLS: readonly string[] = ['image_generation', 'code_interpreter', 'file_search']
+
+const priority = (match: string, factor: number): { readonly tier: 'priority'; readonly match: string; readonly factor: number } => ({
+  tier: 'priority',
+  match: `${START}${match}`,
+  factor,
+})
+
+/**
+ * What OpenAI's service tiers cost, for the option `tier_factors`: input, cached input and output have the same multiple of the list price
+ * (https://openai.com/api-priority-processing/). The last of each are a guess for names to come.
+ */
+export const GPT_TIER_FACTORS = [
+  { tier: 'flex', factor: 0.5 },
+  priority(`gpt-5\\.5${END}`, 2.5),
+  priority(`gpt-5${END}-mini`, 1.8),
+  priority(`gpt-4\\.1${END}-nano`, 2),
+  priority(`(?:gpt-4\\.1${END}|gpt-4o-2024-05-13|o3${END})`, 1.75),
+  priority('gpt-4o-mini', 5 / 3),
+  priority('gpt-4o', 1.7),
+  priority('o4-mini', 20 / 11),
+  { tier: 'priority', factor: 2 },
+]

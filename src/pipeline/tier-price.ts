@@ -1,0 +1,20 @@
+import type { Endpoint } from '../core/endpoint.ts'
+import type { ModelEvent } from '../core/event.ts'
+
+type TierEndpoint = Pick<Endpoint, 'connection' | 'upstreamModel' | 'tier'>
+
+/** The multiple of an endpoint's price that its vendor charges in this service tier. An endpoint that stands for a tier has the tier's price. */
+export function tierFactorAt({ connection, upstreamModel, tier: own }: TierEndpoint, tier: string | undefined): number {
+  if (tier === undefined || own === 'flex' || own === 'priority') return 1
+  return connection.dialect.tierFactor?.(tier, { options: connection.options, upstreamModel }) ?? 1
+}
+
+/** The tokens of an answer are charged at the price of the tier that served it, which may be another than the caller asked for. */
+export function atTierPrice(events: readonly ModelEvent[], endpoint: TierEndpoint): readonly ModelEvent[] {
+  const last = events[events.length - 1]
+  if (last?.type !== 'response-end' || last.usage === undefined) return events
+  const factor = tierFactorAt(endpoint, last.serviceTier)
+  if (factor === 1) return events
+  const { usage } = last
+  return [...events.slice(0, -1), { ...last, usage: { ...usage, priceFactor: (usage.priceFactor ?? 1) * factor } }]
+}
