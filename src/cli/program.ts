@@ -8,7 +8,7 @@ export interface Commands {
   diff(file: string, overrides: Overrides): Promise<void>
   importConfig(format: string, file: string, options: ImportOptions): Promise<void>
   doctor(options: DoctorOptions & Overrides): Promise<void>
-  migrate(overrides: Overrides): Promise<void>
+  migrate(options: MigrateOptions & Overrides): Promise<void>
   explain(options: ExplainOptions, overrides: Overrides): Promise<void>
   send(prompt: string, options: SendOptions): Promise<void>
   createKey(options: CreateKeyOptions, overrides: Overrides): Promise<void>
@@ -30,6 +30,11 @@ export interface CheckOptions {
 export interface DoctorOptions {
   /** Also asks each provider whether it accepts its credentials. */
   readonly keys?: boolean
+}
+
+export interface MigrateOptions {
+  /** Copies the embedded database into an empty PostgreSQL database. */
+  readonly fromSqlite?: boolean
 }
 
 export interface ImportOptions {
@@ -122,9 +127,9 @@ export function createProgram(commands: Commands, version: string): Command {
   configured(program.command('doctor').description('show the resolved configuration, the database and which providers answer'))
     .option('--keys', 'also ask each provider for its list of models with each of its keys, which costs nothing', false)
     .action((options: DoctorOptions & Overrides) => commands.doctor(options))
-  configured(program.command('migrate').description('bring the database up to date and stop')).action((options: Overrides) =>
-    commands.migrate(options),
-  )
+  configured(program.command('migrate').description('bring the database up to date and stop'))
+    .option('--from-sqlite', 'copy the embedded database of the data directory into the configured PostgreSQL database, which must be empty', false)
+    .action((options: MigrateOptions & Overrides) => commands.migrate(options))
   configured(program.command('reconcile').description('show what the records say each provider is owed, and compare it with an invoice'))
     .option('--month <month>', 'such as 2026-11, in UTC (default: this month)')
     .option('--from <day>', 'first day of the period, instead of a month')

@@ -15,7 +15,8 @@ const COMMANDS: Commands = {
     process.exitCode = await (await import('./import.ts')).importConfig(format, file, options, process.env)
   },
   doctor: async (overrides) => (await import('./check.ts')).doctor(overrides),
-  migrate: async (overrides) => (await import('./check.ts')).migrate(overrides),
+  migrate: async ({ fromSqlite, ...overrides }) =>
+    fromSqlite === true ? (await import('./copy-sqlite.ts')).copyFromSqlite(overrides) : (await import('./check.ts')).migrate(overrides),
   explain: async (options, overrides) => (await import('./explain.ts')).explain(options, overrides),
   createKey: async (options, overrides) => (await import('./keys.ts')).createKey(options, overrides),
   listKeys: async (options, overrides) => (await import('./keys.ts')).listKeys(options, overrides),
