@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { hasBrowser, withBrowser } from '../../src/testing/browser.ts'
 import { chatText, startFakeUpstream, stream } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
+const A_DAY_MS = 86_400_000
 /** Returning to the window on the next day reloads the data. */
-const A_DAY_LATER = 'Date.now = ((real) => () => real() + 86_400_000)(Date.now); window.dispatchEvent(new Event("visibilitychange"))'
+const A_DAY_LATER = `Date.now = ((real) => () => real() + ${A_DAY_MS})(Date.now); window.dispatchEvent(new Event("visibilitychange"))`
 
 interface Workspace {
   readonly id: string
@@ -174,14 +175,27 @@ describe.skipIf(!hasBrowser)('the workspaces page', () => {
     try {
       await (await paid.respond({ model: 'acme/small', input: 'hi' })).text()
       const { page } = await browser.console(paid, '/workspaces')
+      // With many workspaces that report has more rows than the gateway gives.
+      await page.route('**/api/v1/activity*', (route) => route.fulfill({ status: 400, json: { error: { message: 'too many rows' } } }))
+      await page.reload()
       const today = page
         .getByRole('row', { name: /default/ })
         .getByRole('cell')
         .nth(1)
       await expect.poll(() => today.textContent(), { timeout: 15_000 }).toMatch(/^\$0\.0/)
+      await page.getByRole('row', { name: /default/ }).click()
+      await page
+        .getByRole('form', { name: 'Budgets' })
+        .getByText(/^spent \$0\.0/)
+        .nth(3)
+        .waitFor()
+      // The day is that of the gateway, which is in this process.
+      const now = Date.now.bind(Date)
+      vi.spyOn(Date, 'now').mockImplementation(() => now() + A_DAY_MS)
       await page.evaluate(A_DAY_LATER)
       await expect.poll(() => today.textContent(), { timeout: 15_000 }).toBe('$0')
     } finally {
+      vi.restoreAllMocks()
       await paid.close()
       await upstream.close()
     }

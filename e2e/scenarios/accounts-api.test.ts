@@ -381,6 +381,24 @@ describe('/workspaces', () => {
     await call('DELETE', `/workspaces/${DEFAULT}`, '/workspaces/{id}', 400)
   })
 
+  it('says what each workspace has spent, also for a list of many', async () => {
+    const id = await createWorkspace()
+    const { key } = (await call('POST', '/keys', '/keys', 201, { name: 'spends', workspace_id: id })) as { key: string }
+    const read = async (): Promise<{ readonly [field: string]: unknown }> => dataOf(await call('GET', `/workspaces/${id}`, '/workspaces/{id}', 200))
+    expect(await read()).toMatchObject({ usage: 0, usage_daily: 0, usage_weekly: 0, usage_monthly: 0, byok_usage: 0, byok_usage_daily: 0 })
+    expect((await ask(key)).status).toBe(200)
+    const spent = await read()
+    const { usage } = spent
+    expect(usage).toBeGreaterThan(0)
+    expect(spent).toMatchObject({ usage_daily: usage, usage_weekly: usage, usage_monthly: usage, byok_usage: 0, byok_usage_monthly: 0 })
+    const rows = listOf(await call('GET', `/activity?workspace_id=${id}`, '/activity', 200))
+    expect(rows.map((row) => row['usage'])).toEqual([usage])
+    const listed = listOf(await call('GET', '/workspaces?limit=100', '/workspaces', 200)).find((one) => one['id'] === id)
+    expect(listed).toMatchObject({ usage, usage_daily: usage })
+    expect(dataOf(await call('PATCH', `/workspaces/${id}`, '/workspaces/{id}', 200, { name: 'Renamed' }))).toMatchObject({ usage })
+    await call('DELETE', `/workspaces/${id}`, '/workspaces/{id}', 200)
+  })
+
   it('gives no workspace a slug that passes for the id of another', async () => {
     const id = await createWorkspace()
     const other = await createWorkspace()

@@ -10,7 +10,7 @@ import type { Config } from '../core/config.ts'
 import type { Generation } from '../core/generation.ts'
 import { isNameOf } from '../core/provider-names.ts'
 import type { ModelRequest } from '../core/request.ts'
-import type { Store } from '../core/store.ts'
+import type { SpendFigures, Store } from '../core/store.ts'
 import type { BuiltCatalog } from '../catalog/build.ts'
 import type { ManagementRoutes } from '../http/management/app.ts'
 import { budgetRoutes } from '../http/management/budget-routes.ts'
@@ -64,8 +64,20 @@ export function accountRoutes(deps: AccountDependencies): readonly ManagementRou
   const now = (): number => Date.now()
   const hasKey = async (hash: string, workspaceId: string | undefined): Promise<boolean> => (await accounts.get(hash, workspaceId)) !== undefined
   const settled = createSettled(sink)
+  /** What subjects of one kind have spent, by the rest of their name. */
+  const spendOf =
+    (kind: string) =>
+    async (ids: readonly string[]): Promise<ReadonlyMap<string, SpendFigures>> => {
+      await settled()
+      const spend = await store.spend.ofMany(
+        ids.map((id) => `${kind}:${id}`),
+        now(),
+      )
+      return new Map([...spend].map(([subject, figures]) => [subject.slice(kind.length + 1), figures]))
+    }
   const workspaces: WorkspaceRouteOptions = {
     workspaces: store.workspaces,
+    spendOf: spendOf('workspace'),
     // The change is stored. If the snapshot cannot be read at once, it follows within its interval.
     refresh: () => deps.refresh().catch(() => undefined),
     newId: randomUUID,
@@ -75,14 +87,7 @@ export function accountRoutes(deps: AccountDependencies): readonly ManagementRou
   return [
     keyRoutes({
       accounts,
-      spendOf: async (hashes) => {
-        await settled()
-        const spend = await store.spend.ofMany(
-          hashes.map((hash) => `key:${hash}`),
-          now(),
-        )
-        return new Map([...spend].map(([subject, figures]) => [subject.slice('key:'.length), figures]))
-      },
+      spendOf: spendOf('key'),
       limitsOf: deps.limitsOf,
       bindsName: (name) => bindsKeyName(deps.config().guardrails.rules, name),
     }),

@@ -23,6 +23,8 @@ export interface PagesOptions {
   readonly all?: boolean
   /** False: do not fetch yet, because the input is not known. */
   readonly when?: boolean
+  /** Polling interval in milliseconds. Default: refetch when the tab gets the focus. */
+  readonly every?: number
 }
 
 export interface Pages<Row> {
@@ -39,7 +41,7 @@ export interface Pages<Row> {
 }
 
 /** A list of any length, loaded page by page. */
-export function usePages<R extends Listing>(route: R, input: Input<R>, { all = false, when = true }: PagesOptions = {}): Pages<Listed<R>> {
+export function usePages<R extends Listing>(route: R, input: Input<R>, { all = false, when = true, every }: PagesOptions = {}): Pages<Listed<R>> {
   const api = useApi()
   const { query = {}, ...rest } = input as { readonly query?: object }
   const read = useInfiniteQuery<readonly Listed<R>[], ApiError, readonly Listed<R>[], readonly unknown[], number>({
@@ -57,6 +59,7 @@ export function usePages<R extends Listing>(route: R, input: Input<R>, { all = f
     select: ({ pages }) => pages.flat(),
     enabled: when,
     placeholderData: keepPreviousData,
+    ...(every === undefined ? {} : { refetchInterval: every }),
   })
   const { data, error, refetch, isPlaceholderData, hasNextPage, isFetchingNextPage, isError, fetchNextPage } = read
   useEffect(() => {

@@ -3,7 +3,6 @@ import type { z } from 'zod'
 import type { KeyAccounts } from '../../core/account.ts'
 import type { Owner } from '../../core/call.ts'
 import type { CallLimits } from '../../core/call-limits.ts'
-import { NOTHING_SPENT } from '../../core/counter.ts'
 import { GatewayError, isGatewayError } from '../../core/error.ts'
 import type { ApiKey, SpendFigures } from '../../core/store.ts'
 import { callerOf, type ManagementRoutes } from './app.ts'
@@ -21,6 +20,7 @@ import {
 } from './key-shapes.ts'
 import { deletedAnswer, parseBody, parseInput, parseQuery, scopeOf, unlessNoWorkspace, workspaceForNew, workspaceWanted } from './request-input.ts'
 import type { RouteDoc } from './route-doc.ts'
+import { NO_SPENDING } from './spent-fields.ts'
 
 export interface KeyRouteOptions {
   readonly accounts: KeyAccounts
@@ -77,8 +77,6 @@ async function unlessRevoked<T>(work: Promise<T>): Promise<T> {
     throw isGatewayError(error) && error.errorType === 'conflict' ? notFound() : error
   }
 }
-
-const NO_SPENDING: SpendFigures = { usd: NOTHING_SPENT, byokUsd: NOTHING_SPENT }
 
 /** Keys with what they spent, when they were used, and which earlier secrets still work. */
 const presenter =

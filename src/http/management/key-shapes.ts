@@ -7,6 +7,7 @@ import { creditLimitOf, rateLimitsOf, resetOf } from '../../core/limit-settings.
 import type { ApiKey, KeySecret, SpendFigures } from '../../core/store.ts'
 import { amountField, isoTime, offsetField } from './request-input.ts'
 import { component } from './route-doc.ts'
+import { presentSpent, spentFields } from './spent-fields.ts'
 
 /** Shapes of `/api/v1/keys` and `/api/v1/key` on the wire. */
 
@@ -60,20 +61,12 @@ export const listKeysQuery = z.object({
   workspace_id: z.uuid().optional(),
 })
 
-const usd = z.number().describe('USD.')
 const money = {
   limit: z.number().nullable(),
   limit_remaining: z.number().nullable(),
   limit_reset: z.enum(['daily', 'weekly', 'monthly']).nullable(),
   include_byok_in_limit: z.boolean(),
-  usage: usd,
-  usage_daily: usd,
-  usage_weekly: usd,
-  usage_monthly: usd,
-  byok_usage: usd,
-  byok_usage_daily: usd,
-  byok_usage_weekly: usd,
-  byok_usage_monthly: usd,
+  ...spentFields,
 }
 
 const apiKey = component(
@@ -222,23 +215,16 @@ const ratesIn = ({ requestsPerMinute, tokensPerMinute, maxOpen }: Rates = {}, wh
     [`Requests of ${whose} at a time`, maxOpen] as const,
   ].flatMap(([what, limit]) => (limit === undefined ? [] : [`${what}: ${limit}.`]))
 
-function moneyOf(key: ApiKey, { usd: own, byokUsd }: SpendFigures): WireMoney {
+function moneyOf(key: ApiKey, spend: SpendFigures): WireMoney {
   const limit = creditLimitOf(key)
   const includeByok = key.settings['include_byok_in_limit'] === true
-  const counted: Spent = includeByok ? addSpent(own, byokUsd) : own
+  const counted: Spent = includeByok ? addSpent(spend.usd, spend.byokUsd) : spend.usd
   const reset = resetOf(key)
   return {
     limit: limit ?? null,
     limit_remaining: limit === undefined ? null : Math.max(0, roundUsd(limit - counted[reset])),
     limit_reset: reset === 'lifetime' ? null : reset,
     include_byok_in_limit: includeByok,
-    usage: roundUsd(own.lifetime),
-    usage_daily: roundUsd(own.daily),
-    usage_weekly: roundUsd(own.weekly),
-    usage_monthly: roundUsd(own.monthly),
-    byok_usage: roundUsd(byokUsd.lifetime),
-    byok_usage_daily: roundUsd(byokUsd.daily),
-    byok_usage_weekly: roundUsd(byokUsd.weekly),
-    byok_usage_monthly: roundUsd(byokUsd.monthly),
+    ...presentSpent(spend),
   }
 }

@@ -1,10 +1,11 @@
 import type { z } from 'zod'
 import type { FastifyRequest } from 'fastify'
 import { GatewayError, isGatewayError } from '../../core/error.ts'
-import type { Workspace, WorkspaceStore } from '../../core/store.ts'
+import type { SpendFigures, Workspace, WorkspaceStore } from '../../core/store.ts'
 import { callerOf, type ManagementRoutes } from './app.ts'
 import { deletedAnswer, pageOf, parseBody, parseQuery, scopeOf } from './request-input.ts'
 import type { RouteDoc } from './route-doc.ts'
+import { NO_SPENDING } from './spent-fields.ts'
 import {
   createWorkspaceBody,
   listWorkspacesQuery,
@@ -16,6 +17,8 @@ import {
 
 export interface WorkspaceRouteOptions {
   readonly workspaces: WorkspaceStore
+  /** What workspaces have spent, by id; those that spent nothing are absent. Waits for records that are on their way, so it is current. */
+  readonly spendOf: (ids: readonly string[]) => Promise<ReadonlyMap<string, SpendFigures>>
   /** Applies a change to what the hot path reads. */
   readonly refresh: () => Promise<void>
   readonly newId: () => string
@@ -51,13 +54,19 @@ export async function findWorkspace(workspaces: WorkspaceStore, request: Fastify
 }
 
 /** `/api/v1/workspaces` and `/api/v1/workspaces/{id}`. */
-export function workspaceRoutes({ workspaces, refresh, newId, now, bindsSlug }: WorkspaceRouteOptions): ManagementRoutes {
+export function workspaceRoutes({ workspaces, spendOf, refresh, newId, now, bindsSlug }: WorkspaceRouteOptions): ManagementRoutes {
+  const presentAll = async (found: readonly Workspace[]): Promise<z.output<typeof workspacesAnswer>['data']> => {
+    const spend = await spendOf(found.map(({ id }) => id))
+    return found.map((workspace) => presentWorkspace(workspace, spend.get(workspace.id) ?? NO_SPENDING))
+  }
+  const present = async (workspace: Workspace): Promise<z.output<typeof workspaceAnswer>['data']> => (await presentAll([workspace]))[0]!
+
   return (app) => {
     app.get('/api/v1/workspaces', { config: { doc: docs.list } }, async (request): Promise<z.output<typeof workspacesAnswer>> => {
       const { offset, limit } = parseQuery(listWorkspacesQuery, request)
       const scope = scopeOf(request)
       const all = (await workspaces.list()).filter(({ id }) => scope === undefined || id === scope)
-      return { data: pageOf(all, offset, limit).map(presentWorkspace), total_count: all.length }
+      return { data: await presentAll(pageOf(all, offset, limit)), total_count: all.length }
     })
 
     app.post('/api/v1/workspaces', { config: { doc: docs.create } }, async (request, reply) => {
@@ -77,11 +86,11 @@ export function workspaceRoutes({ workspaces, refresh, newId, now, bindsSlug }: 
       }
       await unlessTaken(workspaces.insert(workspace))
       await refresh()
-      return reply.code(201).send({ data: presentWorkspace(workspace) })
+      return reply.code(201).send({ data: presentWorkspace(workspace, NO_SPENDING) })
     })
 
     app.get<{ Params: { id: string } }>('/api/v1/workspaces/:id', { config: { doc: docs.get } }, async (request) => ({
-      data: presentWorkspace(await findWorkspace(workspaces, request)),
+      data: await present(await findWorkspace(workspaces, request)),
     }))
 
     app.patch<{ Params: { id: string } }>('/api/v1/workspaces/:id', { config: { doc: docs.update } }, async (request) => {
@@ -105,7 +114,7 @@ export function workspaceRoutes({ workspaces, refresh, newId, now, bindsSlug }: 
       )
       if (changed === undefined) throw new GatewayError('not_found', 'There is no such workspace')
       await refresh()
-      return { data: presentWorkspace(changed) }
+      return { data: await present(changed) }
     })
 
     app.delete<{ Params: { id: string } }>('/api/v1/workspaces/:id', { config: { doc: docs.remove } }, async (request) => {

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { INTERVALS, type Interval } from '../../core/counter.ts'
 import type { StoredBudget } from '../../core/limit-settings.ts'
-import type { Workspace } from '../../core/store.ts'
+import type { SpendFigures, Workspace } from '../../core/store.ts'
 import { SORT_KEYS } from '../../core/request.ts'
 import { uuidFromId } from '../../lib/derived-id.ts'
 import { rateLimitsField } from './key-shapes.ts'
 import { amountField, isoTime, limitField, offsetField } from './request-input.ts'
 import { component } from './route-doc.ts'
+import { presentSpent, spentFields } from './spent-fields.ts'
 
 /** Shapes of `/api/v1/workspaces` and its budgets on the wire. */
 
@@ -69,6 +70,8 @@ const workspace = component(
     updated_at: z.iso.datetime().nullable(),
     created_by: z.string().nullable(),
     rate_limits: rateLimitsField,
+    // Beyond the contract, with the names that keys have.
+    ...spentFields,
   }),
 )
 export const workspaceAnswer = z.object({ data: workspace })
@@ -76,7 +79,10 @@ export const workspacesAnswer = z.object({ data: z.array(workspace), total_count
 type WireWorkspace = z.output<typeof workspace>
 
 /** The contract's workspace. A row edited by hand is shown as it is. */
-export function presentWorkspace({ id, slug: own, name: title, description, createdAt, updatedAt, settings }: Workspace): WireWorkspace {
+export function presentWorkspace(
+  { id, slug: own, name: title, description, createdAt, updatedAt, settings }: Workspace,
+  spend: SpendFigures,
+): WireWorkspace {
   const stored = settings as Partial<WireWorkspace>
   return {
     id,
@@ -97,6 +103,7 @@ export function presentWorkspace({ id, slug: own, name: title, description, crea
     updated_at: isoTime(updatedAt),
     created_by: stored.created_by ?? null,
     ...(stored.rate_limits == null ? {} : { rate_limits: stored.rate_limits }),
+    ...presentSpent(spend),
   }
 }
 

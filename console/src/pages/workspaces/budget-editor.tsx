@@ -12,6 +12,7 @@ import {
   budgetSteps,
   byokStep,
   INTERVALS,
+  spentOf,
   type BudgetFields,
   type BudgetStep,
   type Interval,
@@ -23,15 +24,15 @@ const OUTDATED = ['GET /api/v1/workspaces', 'GET /api/v1/workspaces/{id}/budgets
 
 export interface BudgetEditorProps {
   readonly of: Workspace
-  readonly spent: SpentSums | undefined
 }
 
 /** The budgets of a workspace: what all of its calls together may cost. */
-export function BudgetEditor({ of: { id }, spent }: BudgetEditorProps): ReactNode {
+export function BudgetEditor({ of: workspace }: BudgetEditorProps): ReactNode {
+  const { id } = workspace
   const read = useRead('GET /api/v1/workspaces/{id}/budgets', { params: { id } })
   return (
     <Loaded of={read}>
-      {({ data, include_byok_in_budgets: byok }) => <Editor id={id} saved={{ fields: budgetFieldsOf(data), byok }} spent={spent} />}
+      {({ data, include_byok_in_budgets: byok }) => <Editor id={id} saved={{ fields: budgetFieldsOf(data), byok }} spent={spentOf(workspace)} />}
     </Loaded>
   )
 }
@@ -61,7 +62,7 @@ function useSteps(id: string): {
   }
 }
 
-function Editor({ id, saved, spent }: { readonly id: string; readonly saved: Budgets; readonly spent: SpentSums | undefined }): ReactNode {
+function Editor({ id, saved, spent }: { readonly id: string; readonly saved: Budgets; readonly spent: SpentSums }): ReactNode {
   const [before, setBefore] = useState(saved)
   const [now, setNow] = useState(saved)
   const [refused, setRefused] = useState<Refused>()
@@ -102,7 +103,7 @@ function Editor({ id, saved, spent }: { readonly id: string; readonly saved: Bud
               <NumberInput
                 key={interval}
                 label={LABELS[interval]}
-                description={interval === 'lifetime' ? 'never renewed' : `spent ${usd(spent?.[interval])}`}
+                description={`spent ${usd(spent[interval])}`}
                 placeholder="no limit"
                 value={now.fields[interval]}
                 onChange={(limit) => setNow({ ...now, fields: { ...now.fields, [interval]: limit } })}

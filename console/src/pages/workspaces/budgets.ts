@@ -1,4 +1,4 @@
-import type { ActivityItem, UpsertWorkspaceBudgetRequest, WorkspaceBudget } from '../../api/schema.ts'
+import type { UpsertWorkspaceBudgetRequest, Workspace, WorkspaceBudget } from '../../api/schema.ts'
 import { fieldOf, numberOf, type NumberField } from '../../lib/fields.ts'
 
 /** From the broadest to the narrowest. */
@@ -48,19 +48,15 @@ export const budgetBody = (limit: number, byokBefore: boolean, byokNow: boolean)
   ...(byokBefore === byokNow ? {} : { include_byok_in_budgets: byokNow }),
 })
 
-export interface SpentSums {
-  readonly daily: number
-  readonly weekly: number
-  readonly monthly: number
-}
+export type SpentSums = { readonly [I in Interval]: number }
 
-type Day = Pick<ActivityItem, 'date' | 'usage' | 'byok_usage_inference'>
-
-/** USD spent today, since Monday and since the first of the month, by UTC days. The report covers a whole month. */
-export function spentOf(rows: readonly Day[], now: number, includeByok: boolean): SpentSums {
-  const today = new Date(now)
-  const since = (days: number): string => new Date(now - days * 86_400_000).toISOString().slice(0, 10)
-  const sum = (from: string): number =>
-    rows.reduce((total, row) => (row.date < from ? total : total + row.usage + (includeByok ? row.byok_usage_inference : 0)), 0)
-  return { daily: sum(since(0)), weekly: sum(since((today.getUTCDay() + 6) % 7)), monthly: sum(since(today.getUTCDate() - 1)) }
+/** USD that counts against the budgets of a workspace: own provider keys only if its budgets include them. */
+export function spentOf(of: Workspace): SpentSums {
+  const own = of.include_byok_in_budgets ? 1 : 0
+  return {
+    lifetime: of.usage + own * of.byok_usage,
+    monthly: of.usage_monthly + own * of.byok_usage_monthly,
+    weekly: of.usage_weekly + own * of.byok_usage_weekly,
+    daily: of.usage_daily + own * of.byok_usage_daily,
+  }
 }

@@ -13,7 +13,6 @@ import { Loaded } from '../../ui/loaded.tsx'
 import { SidePanel } from '../../ui/side-panel.tsx'
 import { useDone, useLeaving } from '../../ui/unsaved.tsx'
 import { BudgetEditor } from './budget-editor.tsx'
-import { spentOf } from './budgets.ts'
 import { WORKSPACE_PATHS, WorkspaceFields } from './fields.tsx'
 import { workspaceChanges, workspaceFormOf } from './form.ts'
 
@@ -34,16 +33,12 @@ export function WorkspaceDetail({ id, onClose }: WorkspaceDetailProps): ReactNod
 
 function Opened({ id, onClose }: WorkspaceDetailProps): ReactNode {
   const read = useRead('GET /api/v1/workspaces/{id}', { params: { id } })
-  const activity = useRead('GET /api/v1/activity', { query: { workspace_id: id } })
   return (
     <Loaded of={read}>
       {({ data: workspace }) => (
         <Stack>
           <About of={workspace} onDeleted={onClose} />
-          <BudgetEditor
-            of={workspace}
-            spent={activity.data && spentOf(activity.data.data, activity.dataUpdatedAt, workspace.include_byok_in_budgets)}
-          />
+          <BudgetEditor of={workspace} />
           <Divider />
           <Editor of={workspace} />
         </Stack>

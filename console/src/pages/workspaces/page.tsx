@@ -1,7 +1,6 @@
 import { Button, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { useMemo, useState, type ReactNode } from 'react'
-import { useRead } from '../../api/hooks.ts'
+import { useState, type ReactNode } from 'react'
 import { usePages } from '../../api/pages.ts'
 import type { Workspace } from '../../api/schema.ts'
 import { NOTHING, percent, usd } from '../../lib/format.ts'
@@ -9,20 +8,15 @@ import { useAddress } from '../../ui/address.ts'
 import { DataTable, type Column } from '../../ui/data-table.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Page } from '../../ui/page.tsx'
-import { spentOf, type SpentSums } from './budgets.ts'
 import { CreateWorkspace } from './create.tsx'
 import { WorkspaceDetail } from './detail.tsx'
 
-interface Row {
-  readonly workspace: Workspace
-  /** Spent with the gateway's accounts; undefined while unknown. */
-  readonly spent: SpentSums | undefined
-}
+/** How often the spending is read, in milliseconds. */
+const READ_AGAIN_MS = 60_000
 
 export default function WorkspacesPage(): ReactNode {
   const { get, set } = useAddress()
-  const { of } = usePages('GET /api/v1/workspaces', {}, { all: true })
-  const spent = useSpent()
+  const { of } = usePages('GET /api/v1/workspaces', {}, { all: true, every: READ_AGAIN_MS })
   const [creating, { open, close }] = useDisclosure()
   // Every creation starts with an empty form.
   const [creation, setCreation] = useState(0)
@@ -40,9 +34,9 @@ export default function WorkspacesPage(): ReactNode {
         {(workspaces) => (
           <DataTable
             label="Workspaces"
-            rows={workspaces.map((workspace) => ({ workspace, spent: spent?.(workspace.id) }))}
-            keyOf={({ workspace }) => workspace.id}
-            onOpen={({ workspace }) => set({ workspace: workspace.id }, 'push')}
+            rows={workspaces}
+            keyOf={({ id }) => id}
+            onOpen={({ id }) => set({ workspace: id }, 'push')}
             empty="This key can see no workspaces."
             columns={COLUMNS}
           />
@@ -62,29 +56,15 @@ export default function WorkspacesPage(): ReactNode {
   )
 }
 
-/** Milliseconds. */
-const READ_AGAIN_MS = 60_000
-
-/** The spending of each workspace, by its id. */
-function useSpent(): ((id: string) => SpentSums) | undefined {
-  // Days are relative to the time of reading, because a tab may stay open past midnight.
-  const { data, dataUpdatedAt: now } = useRead('GET /api/v1/activity', { query: { group_by: 'workspace' } }, { every: READ_AGAIN_MS })
-  return useMemo(() => {
-    if (data === undefined) return undefined
-    const rows = Map.groupBy(data.data, ({ workspace_id: id }) => id)
-    return (id) => spentOf(rows.get(id) ?? [], now, false)
-  }, [data, now])
-}
-
 const loggingShown = ({ is_observability_io_logging_enabled: logs, io_logging_sampling_rate: rate }: Workspace): string => {
   if (!logs) return 'no'
   return rate === 1 ? 'yes' : `${percent(rate)} of sessions`
 }
 
-const COLUMNS: readonly Column<Row>[] = [
+const COLUMNS: readonly Column<Workspace>[] = [
   {
     header: 'Name',
-    cell: ({ workspace: { name, slug, description } }) => (
+    cell: ({ name, slug, description }) => (
       <Stack gap={0} miw={160}>
         <Text size="sm" fw={500} style={{ wordBreak: 'break-word' }}>
           {name}
@@ -100,11 +80,11 @@ const COLUMNS: readonly Column<Row>[] = [
       </Stack>
     ),
   },
-  { header: 'Today', cell: ({ spent }) => usd(spent?.daily), isFigure: true },
-  { header: 'Week', cell: ({ spent }) => usd(spent?.weekly), isFigure: true },
-  { header: 'Month', cell: ({ spent }) => usd(spent?.monthly), isFigure: true },
-  { header: 'Text model', cell: ({ workspace }) => workspace.default_text_model ?? NOTHING },
-  { header: 'Sort', cell: ({ workspace }) => workspace.default_provider_sort ?? NOTHING },
-  { header: 'Stores content', cell: ({ workspace }) => loggingShown(workspace) },
-  { header: 'Forwarded', cell: ({ workspace }) => (workspace.is_observability_broadcast_enabled ? 'yes' : 'no') },
+  { header: 'Today', cell: ({ usage_daily: spent }) => usd(spent), isFigure: true },
+  { header: 'Week', cell: ({ usage_weekly: spent }) => usd(spent), isFigure: true },
+  { header: 'Month', cell: ({ usage_monthly: spent }) => usd(spent), isFigure: true },
+  { header: 'Text model', cell: ({ default_text_model: model }) => model ?? NOTHING },
+  { header: 'Sort', cell: ({ default_provider_sort: sort }) => sort ?? NOTHING },
+  { header: 'Stores content', cell: loggingShown },
+  { header: 'Forwarded', cell: ({ is_observability_broadcast_enabled: forwards }) => (forwards ? 'yes' : 'no') },
 ]

@@ -103,11 +103,10 @@ describe('budgets', () => {
   })
 })
 
-it('spending is summed for the day, the week from Monday and the month, in UTC', () => {
-  const row = (date: string, usage: number, byok_usage_inference = 0) => ({ date, usage, byok_usage_inference })
-  const rows = [row('2026-10-31', 100), row('2026-11-01', 10), row('2026-11-22', 5), row('2026-11-23', 2), row('2026-11-26', 1, 0.5)]
-  const thursday = Date.parse('2026-11-26T23:59:00Z')
-  expect(spentOf(rows, thursday, false)).toEqual({ daily: 1, weekly: 3, monthly: 18 })
-  expect(spentOf(rows, thursday, true)).toEqual({ daily: 1.5, weekly: 3.5, monthly: 18.5 })
-  expect(spentOf(rows, Date.parse('2026-11-22T00:00:00Z'), false).weekly).toBe(8)
+it('what was spent counts calls with own provider keys only if the budgets do', () => {
+  const usage = { usage: 40, usage_monthly: 30, usage_weekly: 20, usage_daily: 10 }
+  const byok = { byok_usage: 4, byok_usage_monthly: 3, byok_usage_weekly: 2, byok_usage_daily: 1 }
+  const spent = { ...workspace, ...usage, ...byok }
+  expect(spentOf({ ...spent, include_byok_in_budgets: false })).toEqual({ lifetime: 40, monthly: 30, weekly: 20, daily: 10 })
+  expect(spentOf({ ...spent, include_byok_in_budgets: true })).toEqual({ lifetime: 44, monthly: 33, weekly: 22, daily: 11 })
 })
