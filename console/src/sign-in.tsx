@@ -23,8 +23,8 @@ export function SignIn({ refused, onSignedIn }: SignInProps): ReactNode {
             <>
               <Title order={1}>Signalbox</Title>
               <Text size="sm" c="dimmed">
-                Sign in with a management key. The gateway printed one at its first start;{' '}
-                <code>npm run signalbox -- keys create --management --name NAME</code> creates another.
+                Sign in with a management key. The gateway printed one at its first start; on its machine,{' '}
+                <code>signalbox keys create --management --name NAME</code> creates another.
               </Text>
             </>
           }

@@ -12,6 +12,7 @@ const options: BannerOptions = {
   role: 'all',
   workers: 1,
   hasConsole: true,
+  command: 'npx signalbox',
 }
 
 it('with new keys, the curl command works as printed and the link to the console signs in', () => {
@@ -34,5 +35,8 @@ it('a console that is not served, or not by this process, is not mentioned', () 
 
 it('explains how to get real models where all are simulated', () => {
   expect(banner(options)).toContain('These models are simulated. Real ones are on once the usual variable of a vendor is set')
+  expect(banner({ ...options, command: '/nodejs/bin/node /app/bin/signalbox.js' })).toContain(
+    'vendor is set (/nodejs/bin/node /app/bin/signalbox.js check --providers lists all).',
+  )
   expect(banner({ ...options, providers: ['acme', 'demo'] })).not.toContain('simulated')
 })

@@ -14,6 +14,8 @@ export interface BannerOptions {
   readonly workers: number
   /** Whether there is a web console to open. */
   readonly hasConsole: boolean
+  /** How a command is run here, such as `npx signalbox`. */
+  readonly command: string
 }
 
 /** What a newcomer sees after `npm start`: where it listens, the keys that are shown once, and a curl that works as it stands. */
@@ -47,12 +49,9 @@ function consoleLines({ url, generated, hasConsole }: BannerOptions): readonly s
 }
 
 /** What to do next when only the simulated models are switched on. */
-function nextStep({ providers }: BannerOptions): readonly string[] {
+function nextStep({ providers, command }: BannerOptions): readonly string[] {
   if (providers.some((slug) => !EXAMPLE_MODEL.startsWith(`${slug}/`))) return []
-  return [
-    'These models are simulated. Real ones are on once the usual variable of a vendor is set (npm run signalbox -- check --providers lists all).',
-    '',
-  ]
+  return [`These models are simulated. Real ones are on once the usual variable of a vendor is set (${command} check --providers lists all).`, '']
 }
 
 /** Keys that were just made. They can be read only here, once. */

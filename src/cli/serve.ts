@@ -15,6 +15,7 @@ import { holdYoungGeneration } from '../lib/young-generation.ts'
 import { findConsole } from '../wiring/console-files.ts'
 import { createLogger } from '../telemetry/logger.ts'
 import { banner, keyLines } from './banner.ts'
+import { commandHere } from './command-here.ts'
 import { handleUncaughtErrors } from './last-resort.ts'
 import { listenOr } from './listen.ts'
 import type { Overrides } from './overrides.ts'
@@ -220,6 +221,7 @@ function bannerOf(app: App, url: string, config: Config): string {
     role: config.server.role,
     workers: workersOf(config),
     hasConsole: config.server.console && findConsole() !== undefined,
+    command: commandHere(process),
   })
 }
 
