@@ -7,6 +7,7 @@ import { startGateway, type TestGateway } from '../../src/testing/start-gateway.
  * sent the tier that it stands for, whatever the caller wrote, and the answer names the tier that served.
  */
 const forward = ['service_tier']
+const KNOWS_TIERS = { 'openai-chat': { forward }, 'openai-responses': {}, gemini: { service_tier: true } }
 const FACTORS = [
   { tier: 'priority', match: '^other', factor: 3 },
   { tier: 'priority', match: '^m$', factor: 2.5 },
@@ -33,18 +34,18 @@ beforeAll(async () => {
         api_keys: ['k'],
         options: { forward },
       })),
-      ...['openai-chat', 'openai-responses'].map((dialect) => ({
+      ...Object.entries(KNOWS_TIERS).map(([dialect, options]) => ({
         slug: dialect,
         dialect,
         base_url: upstream.url,
         api_keys: ['k'],
-        options: { ...(dialect === 'openai-chat' ? { forward } : {}), tier_factors: FACTORS },
+        options: { ...options, tier_factors: FACTORS },
       })),
     ],
     models: [
       { slug: 'acme/tiered', endpoints: [priced(2), priced(1, { tier: 'flex' }), priced(4, { tier: 'priority' })] },
       { slug: 'acme/plain', endpoints: [priced(3, { provider: 'plain' })] },
-      ...['openai-chat', 'openai-responses'].map((dialect) => ({ slug: `acme/${dialect}`, endpoints: [priced(4, { provider: dialect })] })),
+      ...Object.keys(KNOWS_TIERS).map((dialect) => ({ slug: `acme/${dialect}`, endpoints: [priced(4, { provider: dialect })] })),
       { slug: 'acme/own', endpoints: [priced(8, { provider: 'openai-chat', tier: 'priority' })] },
     ],
     routing: { sticky: false, cooldown: false },
@@ -138,9 +139,18 @@ const completed = (service_tier: string): Reply => {
   return stream([{ type: 'response.completed', response: { id: 'r', status: 'completed', model: 'm', output, usage, service_tier } }])
 }
 
+const generated = (serviceTier: string): Reply =>
+  stream([
+    {
+      candidates: [{ content: { role: 'model', parts: [{ text: 'hi' }] }, finishReason: 'STOP' }],
+      usageMetadata: { promptTokenCount: 11, candidatesTokenCount: 7, totalTokenCount: 18, serviceTier },
+    },
+  ])
+
 describe.each([
   ['openai-chat', says],
   ['openai-responses', completed],
+  ['gemini', generated],
 ] as const)('a tier whose multiple of the list price is declared, in the format %s', (dialect, told) => {
   it.each([
     ['priority', 'priority', 10],

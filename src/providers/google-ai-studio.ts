@@ -1,4 +1,5 @@
 import type { Provider } from '../core/provider.ts'
+import { GEMINI_TIER_FACTORS } from './shared/gemini.ts'
 import { signWithHeader } from './shared/sign.ts'
 
 export const googleAiStudio: Provider = {
@@ -9,6 +10,7 @@ export const googleAiStudio: Provider = {
   dialect: 'gemini',
   options: {
     service_tier: true,
+    tier_factors: GEMINI_TIER_FACTORS,
     pass_through: ['safetySettings'],
     // Only the cloud platform reads buckets.
     file_uris: ['^https://generativelanguage\\.googleapis\\.com/.*files/', '^https?://(www\\.|m\\.)?(youtube\\.com|youtu\\.be)/'],

@@ -5,6 +5,7 @@ import type { Connection, Provider, ProviderSettings, SignableRequest } from '..
 import { systemClock } from '../lib/clock.ts'
 import type { Secret } from '../lib/secret.ts'
 import { CLAUDE_OPTIONS } from './shared/claude.ts'
+import { GEMINI_TIER_FACTORS } from './shared/gemini.ts'
 import { createGoogleTokens, parseGoogleCredentials } from './shared/google-auth.ts'
 import type { GoogleCredentials } from './shared/google-auth.ts'
 
@@ -118,6 +119,7 @@ export const googleVertex: Provider = {
   options: {
     path: '/publishers/google/models',
     service_tier_header: 'x-vertex-ai-llm-shared-request-type',
+    tier_factors: GEMINI_TIER_FACTORS,
     // "Unknown name "id" at 'contents[1].parts[0].function_call': Cannot find field.", and the same error for the other.
     call_ids: false,
     tool_invocations: false,

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { dialects } from '../dialects/index.ts'
+import { googleAiStudio } from './google-ai-studio.ts'
+import { googleVertex } from './google-vertex.ts'
 import { openai } from './openai.ts'
 
 /** USD per million tokens of input and output: as listed, and in priority (https://openai.com/api-priority-processing/). */
@@ -31,4 +33,11 @@ describe.each(['openai-responses', 'openai-chat'])("OpenAI's service tiers in th
     expect(factor(model, 'flex')).toBe(0.5)
     expect([factor(model, 'default'), factor(model, 'scale')]).toEqual([1, 1])
   })
+})
+
+it.each([googleAiStudio, googleVertex])("Google's service tiers: half the price, and 75 to 100 % more ($slug)", (provider) => {
+  const dialect = dialects.get('gemini')!
+  const options = dialect.options.parse(provider.options)
+  const factor = (tier: string): number => dialect.tierFactor!(tier, { options, upstreamModel: 'gemini-3-pro' })
+  expect([factor('flex'), factor('priority'), factor('default')]).toEqual([0.5, 1.8, 1])
 })

@@ -1,4 +1,5 @@
 import type { Dialect } from '../../core/dialect.ts'
+import { tierFactor } from '../shared/service-tier.ts'
 import { decodeGeminiError } from './error.ts'
 import { mediaUrls } from './media.ts'
 import { traitsOf } from './model-traits.ts'
@@ -37,6 +38,7 @@ export const gemini: Dialect<GeminiOptions> = {
   decoder: (request, target) => new GeminiDecoder(request, target),
   decodeError: (status, headers, body, target) => decodeGeminiError(status, headers, body, target.providerName),
   mediaUrls,
+  tierFactor,
   prefills: (_request, { options, upstreamModel }) => traitsOf(options, upstreamModel).prefill,
   hosts: (tool, others, { options, upstreamModel }) => hostsTool(tool, others, options, traitsOf(options, upstreamModel)),
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { pattern } from '../shared/pattern.ts'
+import { tierFactors } from '../shared/service-tier.ts'
 import { MODEL_RULES, traitFields, traitRule } from './model-traits.ts'
 
 const traits = z.strictObject(traitFields).partial()
@@ -49,6 +50,7 @@ export const geminiOptions = z.strictObject({
     .regex(/^[a-z0-9-]+$/)
     .optional()
     .describe('Header for `flex` or `priority`, if the body has no field for it.'),
+  tier_factors: tierFactors,
   labels: z.boolean().default(false).describe('Whether `metadata` is sent as billing labels.'),
   safety_settings: z.array(z.record(z.string(), z.unknown())).default([]).describe('Sent as `safetySettings`.'),
   extra_body: z.record(z.string(), z.unknown()).default({}).describe('Constant body fields; objects are merged one level deep.'),
