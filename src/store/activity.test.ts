@@ -118,6 +118,13 @@ describe.each(['sqlite', 'postgres'] as const)('the report of activity: %s', (en
     ])
   })
 
+  it.each([7, 50_000])('adds up many keys without rounding errors, in steps of %i rows', async (stepRows) => {
+    const cost = { total: 33.247784745, input: 33.247784745, output: 0, cacheDiscount: 0, source: 'catalog', byok: 11.123456789 } as const
+    await insert(Array.from({ length: 1_000 }, (_, n) => ({ endedAt: TODAY, keyHash: `k${n}`, cost })))
+    const [row] = await createActivityReport(database.db, engine, { stepRows })({ from: TODAY, to: TODAY + DAY })
+    expect([row?.requests, row?.byokUsd, row?.usd.toPrecision(15)]).toEqual([1_000, 11_123.456789, '22124.3279560000'])
+  })
+
   it('ends within the day that has more rows than it may have', async () => {
     await insert(Array.from({ length: 20 }, (_, n) => ({ endedAt: TODAY, workspaceId: `w${n}` })))
     let statements = 0

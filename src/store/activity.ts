@@ -1,6 +1,7 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import { GatewayError } from '../core/error.ts'
 import type { ActivityFilter, ActivityRow, SpendStore } from '../core/store.ts'
+import { ExactSum } from '../lib/exact-sum.ts'
 import { nextTurn } from '../lib/next-turn.ts'
 import type { Db, Engine, Tables } from './database.ts'
 import { textList } from './id-list.ts'
@@ -30,7 +31,9 @@ interface Step {
   readonly last: Place | undefined
 }
 
-type Sums = { -readonly [K in keyof ActivityRow]: ActivityRow[K] }
+/** A row of the report while the steps are added up. */
+type Sums = { -readonly [K in keyof Counts]: Counts[K] } & { readonly usd: ExactSum; readonly byokUsd: ExactSum }
+type Counts = Omit<ActivityRow, 'usd' | 'byokUsd'>
 
 const tooManyRows = (limit: number): GatewayError =>
   new GatewayError('invalid_request', `The report would have more than ${limit} rows; ask for one date, workspace_id or api_key_hash`)
@@ -83,7 +86,8 @@ async function readDay(
     if (sums.size > reportRows) return undefined
     after = last
   } while (after !== undefined)
-  return [...sums.values()].sort((a, b) => b.usd - a.usd || compare(a.model, b.model) || compare(a.endpointId, b.endpointId))
+  const rows = [...sums.values()].map((row) => ({ ...row, usd: row.usd.value, byokUsd: row.byokUsd.value }))
+  return rows.sort((a, b) => b.usd - a.usd || compare(a.model, b.model) || compare(a.endpointId, b.endpointId))
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
@@ -117,7 +121,7 @@ function endOfStep(db: Db, filter: ActivityFilter, from: Pick<Step, 'day' | 'aft
     .executeTakeFirst()
 }
 
-async function addUp(db: Db, engine: Engine, filter: ActivityFilter, step: Step): Promise<readonly Sums[]> {
+async function addUp(db: Db, engine: Engine, filter: ActivityFilter, step: Step): Promise<readonly ActivityRow[]> {
   let query = rowsOf(db, filter, step)
     .select(['model', 'endpoint_id'])
     .$if(filter.acrossWorkspaces !== true, (each) => each.select('workspace_id').groupBy('workspace_id'))
@@ -128,10 +132,8 @@ async function addUp(db: Db, engine: Engine, filter: ActivityFilter, step: Step)
       fn.sum<number | string>('input_tokens').as('input_tokens'),
       fn.sum<number | string>('output_tokens').as('output_tokens'),
       fn.sum<number | string>('reasoning_tokens').as('reasoning_tokens'),
-      fn.sum<number | string>('usd').as('usd'),
-      fn.sum<number | string>('usd_rest').as('usd_rest'),
-      fn.sum<number | string>('byok_usd').as('byok_usd'),
-      fn.sum<number | string>('byok_usd_rest').as('byok_usd_rest'),
+      exactSum(engine, 'usd').as('usd'),
+      exactSum(engine, 'byok_usd').as('byok_usd'),
     ])
     .groupBy(['model', 'endpoint_id'])
   if (step.last !== undefined) query = query.where(isBeside(step.last, '<=', filter))
@@ -147,16 +149,21 @@ async function addUp(db: Db, engine: Engine, filter: ActivityFilter, step: Step)
     inputTokens: Number(row.input_tokens),
     outputTokens: Number(row.output_tokens),
     reasoningTokens: Number(row.reasoning_tokens),
-    usd: Number(row.usd) + Number(row.usd_rest),
-    byokUsd: Number(row.byok_usd) + Number(row.byok_usd_rest),
+    usd: Number(row.usd),
+    byokUsd: Number(row.byok_usd),
   }))
 }
 
-function merge(sums: Map<string, Sums>, row: Sums): void {
+/** SQLite's `sum` keeps what an addition cannot hold. PostgreSQL's does not, so it adds up decimals. */
+const exactSum = (engine: Engine, column: 'usd' | 'byok_usd'): RawBuilder<number | string> =>
+  sql`sum(${engine === 'sqlite' ? amount(column) : sql`${amount(column)}::numeric`})`
+const amount = (column: 'usd' | 'byok_usd'): RawBuilder<number> => sql`(${sql.ref(column)} + ${sql.ref(`${column}_rest`)})`
+
+function merge(sums: Map<string, Sums>, row: ActivityRow): void {
   const key = `${row.workspaceId ?? ''}\0${row.model}\0${row.endpointId}`
   const sum = sums.get(key)
   if (sum === undefined) {
-    sums.set(key, row)
+    sums.set(key, { ...row, usd: new ExactSum(row.usd), byokUsd: new ExactSum(row.byokUsd) })
     return
   }
   if (row.providerName > sum.providerName) sum.providerName = row.providerName
@@ -164,6 +171,6 @@ function merge(sums: Map<string, Sums>, row: Sums): void {
   sum.inputTokens += row.inputTokens
   sum.outputTokens += row.outputTokens
   sum.reasoningTokens += row.reasoningTokens
-  sum.usd += row.usd
-  sum.byokUsd += row.byokUsd
+  sum.usd.add(row.usd)
+  sum.byokUsd.add(row.byokUsd)
 }
