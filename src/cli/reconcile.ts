@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { createCostReport, emptyLine, type CostLine } from '../accounts/cost-report.ts'
 import { loadConfig } from '../config/load.ts'
 import { GatewayError } from '../core/error.ts'
-import { roundUsd } from '../core/cost.ts'
+import { roundedRest, roundUsd } from '../core/cost.ts'
 import { systemClock } from '../lib/clock.ts'
 import { openExistingStore } from '../wiring/boot.ts'
 import type { Overrides } from './overrides.ts'
@@ -114,7 +114,7 @@ function asJson({ from, to, keptSince }: Period, lines: readonly CostLine[], inv
     lines: lines.map(shown),
     providers: totals(lines, invoices).map((sum) => {
       const invoice = invoices.get(sum.provider)
-      return { ...shown(sum), ...(invoice === undefined ? {} : { invoice, difference: roundUsd(invoice - sum.usd) }) }
+      return { ...shown(sum), ...(invoice === undefined ? {} : { invoice, difference: roundedRest(invoice, sum.usd) }) }
     }),
   }
 }

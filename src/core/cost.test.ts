@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { addCost, byOwnKey, gatewayShare, NO_COST, roundCost, roundUsd, withExtra } from './cost.ts'
+import { addCost, byOwnKey, gatewayShare, NO_COST, roundCost, roundedRest, roundUsd, withExtra } from './cost.ts'
 
 describe('amounts as they are shown', () => {
   it.each([
@@ -15,6 +15,15 @@ describe('amounts as they are shown', () => {
     [0, '0'],
   ])('have no rounding errors of binary fractions: %d', (usd, shown) => {
     expect(JSON.stringify(Math.abs(roundUsd(usd)))).toBe(shown)
+  })
+  it.each([
+    [50_000, 49_500.1, '499.9'],
+    [33_247.784_745, 33_247.784_744, '0.000001'],
+    [3, 2.9, '0.1'],
+    [5, 5.000_000_1, '-1e-7'],
+    [1e300, 5, '1e+300'],
+  ])('have none either where they are what is left of an amount: %d - %d', (all, taken, shown) => {
+    expect(JSON.stringify(roundedRest(all, taken))).toBe(shown)
   })
   it('are rounded in all parts, and exact where they are added up', () => {
     const part = { ...NO_COST, total: 0.1, input: 0.1, byok: 0.1, extras: { search: 0.1 } }

@@ -46,6 +46,13 @@ const DIGITS = 15
 export const roundUsd = (usd: number): number =>
   Math.abs(usd) < TWELVE_DECIMALS_BELOW ? Math.round(usd * 1e12) / 1e12 : Number(usd.toPrecision(DIGITS))
 
+/** `all - taken` for display, USD. It has no more decimals than the larger of both can be shown with: those behind are noise of its last bits. */
+export function roundedRest(all: number, taken: number): number {
+  const larger = Math.max(Math.abs(all), Math.abs(taken))
+  return larger < TWELVE_DECIMALS_BELOW ? roundUsd(all - taken) : Number((all - taken).toFixed(Math.max(0, DIGITS - digitsBeforePoint(larger))))
+}
+const digitsBeforePoint = (usd: number): number => Math.floor(Math.log10(usd)) + 1
+
 /** A cost for display. */
 export function roundCost(cost: Cost): Cost {
   const { extras, byok } = cost

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { roundUsd } from '../../core/cost.ts'
+import { roundedRest, roundUsd } from '../../core/cost.ts'
 import type { CallLimits, SubjectLimits } from '../../core/call-limits.ts'
 import { addSpent, type Spent } from '../../core/counter.ts'
 import type { KeyUse } from '../../core/key-use.ts'
@@ -222,7 +222,7 @@ function moneyOf(key: ApiKey, spend: SpendFigures): WireMoney {
   const reset = resetOf(key)
   return {
     limit: limit ?? null,
-    limit_remaining: limit === undefined ? null : Math.max(0, roundUsd(limit - counted[reset])),
+    limit_remaining: limit === undefined ? null : Math.max(0, roundedRest(limit, counted[reset])),
     limit_reset: reset === 'lifetime' ? null : reset,
     include_byok_in_limit: includeByok,
     ...presentSpent(spend),

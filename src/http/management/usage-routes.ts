@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { roundUsd } from '../../core/cost.ts'
+import { roundedRest, roundUsd } from '../../core/cost.ts'
 import { periodStart } from '../../core/counter.ts'
 import { GatewayError } from '../../core/error.ts'
 import type { ActivityFilter, ActivityRow } from '../../core/store.ts'
@@ -96,7 +96,7 @@ export function usageRoutes(options: UsageRouteOptions): ManagementRoutes {
       const spent = await options.spentUsd(scope)
       // Credits are shared: without subtracting what others spent, more would seem to be left than there is.
       const byOthers = credits === undefined || scope === undefined ? 0 : (await options.spentUsd(undefined)) - spent
-      const total = credits === undefined ? UNLIMITED_CREDITS : roundUsd(Math.max(0, credits - byOthers))
+      const total = credits === undefined ? UNLIMITED_CREDITS : Math.max(0, roundedRest(credits, byOthers))
       return { data: { total_credits: total, total_usage: roundUsd(spent) } }
     })
   }
