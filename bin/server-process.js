@@ -1,5 +1,5 @@
 // What a server wants of V8, of the C library and of libuv, which read it only when a process begins.
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, readFileSync, writeSync } from 'node:fs'
 import { basename, isAbsolute } from 'node:path'
 
 const REDUCER = '--gc-memory-reducer-start-delay-ms'
@@ -30,7 +30,38 @@ export const THREADS = { UV_THREADPOOL_SIZE: '16' }
 export function becomeServer() {
   const { execArgv, execPath, argv, env } = process
   if (env.SIGNALBOX_BEGIN_AGAIN === 'never' || execArgv.some((option) => option.startsWith(REDUCER)) || !mayBeginAgain()) return
+  const note = fewThreads()
+  if (note !== undefined) writeSync(2, note)
   process.execve?.(execPath, [execPath, ...V8_OPTIONS, ...execArgv, ...argv.slice(1)], { ...ALLOCATOR, ...THREADS, ...env })
+}
+
+/** Those of libuv above, of V8, of Node and of the delivery of records. */
+const NEEDED_THREADS = 28
+
+/**
+ * What to tell the operator where the machine may not give a server its threads; undefined where it will. libuv ends the process without a word for one
+ * that it does not get, so this is said before.
+ * @param {(file: string) => string} read
+ */
+export function fewThreads(read = (file) => readFileSync(file, 'utf8'), uid = process.getuid?.()) {
+  /** @param {string} file @param {RegExp} pattern */
+  const numberIn = (file, pattern) => {
+    try {
+      const found = pattern.exec(read(file))?.[1]
+      return found === undefined ? undefined : Number(found)
+    } catch {
+      return undefined
+    }
+  }
+  // The kernel does not hold root to the limit per user.
+  const perUser = uid === 0 ? undefined : numberIn('/proc/self/limits', /^Max processes +(\d+)/m)
+  const most = numberIn('/sys/fs/cgroup/pids.max', /^(\d+)/)
+  // This process is one of them, and makes room for the one that follows.
+  const others = (numberIn('/sys/fs/cgroup/pids.current', /^(\d+)/) ?? 0) - (numberIn('/proc/self/status', /^Threads:\s+(\d+)/m) ?? 0)
+  const left = Math.min(perUser ?? Infinity, most === undefined ? Infinity : most - Math.max(0, others))
+  if (left >= NEEDED_THREADS) return undefined
+  const limit = left === perUser ? 'the limit of processes (ulimit -u)' : 'the limit of processes of its container or service (pids.max, TasksMax)'
+  return `Signalbox needs ${NEEDED_THREADS} threads, and ${limit} leaves it ${left}. If it ends without a word now, that is why: raise the limit.\n`
 }
 
 function mayBeginAgain() {

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fewThreads } from '../../bin/server-process.js'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 const ENTRY = join(import.meta.dirname, '../../bin/signalbox.js')
@@ -78,4 +79,31 @@ describe.skipIf(process.platform !== 'linux')('the process of a server', () => {
     expect(options).toEqual(given)
     expect(environment.some((entry) => entry.startsWith('MALLOC_'))).toBe(false)
   })
+})
+
+describe('a machine that does not give a server its threads', () => {
+  const files = (more: { readonly [file: string]: string }) => (file: string) => {
+    const known: { readonly [file: string]: string } = { '/proc/self/status': 'Name:\tnode\nThreads:\t11\n', ...more }
+    if (known[file] === undefined) throw new Error('ENOENT')
+    return known[file]
+  }
+  const limits = (most: string): { readonly [file: string]: string } => ({
+    '/proc/self/limits': `Limit                     Soft Limit           Hard Limit\nMax processes             ${most.padEnd(20)} unlimited            processes\n`,
+  })
+  const group = (most: string, current: string) => ({ '/sys/fs/cgroup/pids.max': `${most}\n`, '/sys/fs/cgroup/pids.current': `${current}\n` })
+
+  it.each<readonly [string, { readonly [file: string]: string }, number, string]>([
+    ['the limit of its user', limits('12'), 1000, '(ulimit -u) leaves it 12'],
+    ['the limit of its container', group('30', '15'), 0, '(pids.max, TasksMax) leaves it 26'],
+    ['the smaller of both', { ...limits('27'), ...group('20', '11') }, 1000, 'leaves it 20'],
+  ])('is named before the process may end without a word: %s', (_name, more, uid, note) => {
+    expect(fewThreads(files(more), uid)).toContain(note)
+  })
+
+  it.each<readonly [string, { readonly [file: string]: string }, number]>([
+    ['no limit', { ...limits('unlimited'), ...group('max', '11') }, 1000],
+    ['enough', { ...limits('4096'), ...group('100', '11') }, 1000],
+    ['a limit that root is not held to', limits('12'), 0],
+    ['none of the files', {}, 1000],
+  ])('is not suspected with %s', (_name, more, uid) => expect(fewThreads(files(more), uid)).toBeUndefined())
 })
