@@ -161,6 +161,21 @@ describe('signalbox reconcile', () => {
     expect(await keeping('10d', { month: '9999-01' })).not.toContain('by age')
   })
 
+  it('reports its progress on standard error, and the result alone on standard output', async () => {
+    const errors: string[] = []
+    vi.spyOn(process.stderr, 'write').mockImplementation((text) => errors.push(String(text)) > 0)
+    vi.spyOn(systemClock, 'now').mockReturnValue(Date.UTC(2026, 11, 31))
+    await run({ month: '2026-11', json: true })
+    expect(errors).toEqual([])
+    const [short] = said
+    said = []
+    let ms = 0
+    vi.spyOn(systemClock, 'monotonic').mockImplementation(() => (ms += 60_000))
+    await run({ month: '2026-11', json: true })
+    expect(said).toEqual([short])
+    expect(errors.join('')).toContain('reconcile: 3 records read, up to 2026-11-30 (98 % of the period)')
+  })
+
   it('reports a period without calls', async () => {
     expect(await run({ month: '2020-01' })).toContain('no calls')
   })

@@ -7,6 +7,7 @@ import { systemClock } from '../lib/clock.ts'
 import { openExistingStore } from '../wiring/boot.ts'
 import type { Overrides } from './overrides.ts'
 import type { ReconcileOptions } from './program.ts'
+import { createProgress } from './progress.ts'
 import { storeOptions } from './serve.ts'
 import { table } from './table.ts'
 
@@ -20,16 +21,29 @@ export async function reconcile(options: ReconcileOptions, overrides: Overrides)
   const config = await loadConfig(storeOptions(overrides, ['retention']))
   const keptSince = systemClock.now() - config.retention.generationsMs
   const store = await openExistingStore(config)
+  const progress = createProgress({ stream: process.stderr, clock: systemClock })
   try {
     await store.migrate()
-    for await (const batch of store.generations.between(days.from, days.to)) for (const generation of batch) report.add(generation)
+    const end = Math.min(days.to, systemClock.now())
+    let records = 0
+    for await (const batch of store.generations.between(days.from, days.to)) {
+      for (const generation of batch) report.add(generation)
+      records += batch.length
+      const at = batch.at(-1)?.startedAt ?? end
+      progress.show(() => `reconcile: ${records} records read, up to ${date(at)} (${shareOf(days.from, at, end)} % of the period)`)
+    }
   } finally {
+    progress.end()
     await store.close()
   }
   const lines = report.lines()
   const period = keptSince > days.from ? { ...days, keptSince } : days
   process.stdout.write(options.json ? `${JSON.stringify(asJson(period, lines, invoices), undefined, 2)}\n` : inWords(period, lines, invoices))
 }
+
+/** In whole percent. */
+const shareOf = (from: number, at: number, end: number): number =>
+  end <= from ? 100 : Math.min(100, Math.max(0, Math.floor(((at - from) / (end - from)) * 100)))
 
 /** Milliseconds since the epoch; `to` is no part of it. */
 interface Period {
