@@ -9,5 +9,6 @@ it.each([
   [5, 5.2, 0],
 ])('what remains of a limit has no rounding errors: %d - %d', (limit, lifetime, remaining) => {
   const key = sampleKey('a'.repeat(64), { settings: { limit } })
-  expect(presentKey(key, { usd: { ...NOTHING_SPENT, lifetime }, byokUsd: NOTHING_SPENT }, []).limit_remaining).toBe(remaining)
+  const spend = { usd: { ...NOTHING_SPENT, lifetime }, byokUsd: NOTHING_SPENT }
+  expect(presentKey(key, { spend, uses: [], earlier: [] }).limit_remaining).toBe(remaining)
 })
