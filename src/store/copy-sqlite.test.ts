@@ -68,6 +68,7 @@ describe.skipIf(!postgres.available)('the copy of an SQLite database into Postgr
     await store.workspaces.default()
     await store.keys.insert(sampleKey('h1'))
     await store.keys.insert(sampleKey('h2', { disabled: true }))
+    await store.keyUses.note([{ keyHash: 'h1', secretHash: 's1', at: 60_000 }])
     await store.destinations.insert(sampleDestination('d1', { sealed: encryption.seal(new Secret('{}'), 'destination:d1:webhook') }), 5)
     const generations = Array.from({ length: 1_200 }, (_, i) => ({ generation: sampleGeneration(`gen-${i}`), content: sampleContent }))
     await store.generations.insertMany(generations)
@@ -82,7 +83,7 @@ describe.skipIf(!postgres.available)('the copy of an SQLite database into Postgr
     await withSource(async (source) => {
       for (const table of COPIED_TABLES.keys()) expect(await rowsOf(target, table), table).toEqual(await rowsOf(source, table))
     })
-    expect(copied).toEqual(expect.arrayContaining([['generations', 1_202], ['api_keys', 2], ['outbox_deliveries', 2]])) // prettier-ignore
+    expect(copied).toEqual(expect.arrayContaining([['generations', 1_202], ['api_keys', 2], ['key_uses', 1], ['outbox_deliveries', 2]])) // prettier-ignore
     const store = await createStore({ url: schema.url })
     const outbox = store.outbox(encryption)
     await outbox.record([sampleEntry('gen-c', ['d1'])])

@@ -19,6 +19,7 @@ export const COPIED_TABLES: ReadonlyMap<Exclude<keyof Tables, 'migrations' | 'co
   ['facts', ROWS],
   ['workspaces', ROWS],
   ['api_keys', ROWS],
+  ['key_uses', ROWS],
   ['generations', ROWS],
   ['generation_content', BODIES],
   ['destinations', ROWS],
