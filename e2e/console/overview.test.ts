@@ -205,3 +205,59 @@ function isDrawn(page: Page): Promise<boolean> {
     `(() => { const c = document.querySelector('canvas'); return c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((byte) => byte !== 0) })()`,
   )
 }
+
+describe.skipIf(!hasBrowser)('the overview of a large installation', () => {
+  const browser = withBrowser()
+  let gateway: TestGateway
+  let last: string
+  beforeAll(async () => {
+    gateway = await startGateway()
+    await gateway.respond({ model: 'demo/echo', input: 'hi' })
+    for (let n = 1; n <= 55; n++) {
+      const made = await gateway.api('POST', '/api/v1/workspaces', { name: `Team ${n}`, slug: `team-${n}` })
+      last = ((await made.json()) as { data: { id: string } }).data.id
+    }
+    await gateway.api('POST', '/api/v1/keys', { name: 'notebook', workspace_id: last })
+    await counted(gateway, 1)
+  })
+  afterAll(() => gateway.close())
+
+  it('offers the keys of every workspace that is chosen', async () => {
+    const { page, problems } = await browser.console(gateway, `/?workspace=${last}`)
+    await expect.poll(() => page.getByRole('combobox', { name: 'Workspace' }).inputValue(), { timeout: 15_000 }).toBe('Team 55')
+    await page.getByRole('combobox', { name: 'Key' }).click()
+    await page.getByRole('option', { name: 'notebook' }).waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it('says that there are more workspaces than were counted', async () => {
+    const { page, problems } = await browser.console(gateway, '/')
+    await page.route('**/api/v1/workspaces?*', async (route) => {
+      const { data, ...rest } = (await (await route.fetch()).json()) as { readonly data: readonly object[] }
+      const offset = new URL(route.request().url()).searchParams.get('offset')
+      await route.fulfill({
+        json: { ...rest, data: Array.from({ length: 100 }, (_, n) => ({ ...data[0], id: `${offset} ${n}`, name: `Team ${n}` })) },
+      })
+    })
+    for (const list of ['keys', 'observability/destinations'])
+      await page.route(`**/api/v1/${list}?*`, (route) => route.fulfill({ json: { data: [] } }))
+    await page.reload()
+    await figure(page, 'Workspaces').getByText('1,000 or more').waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it('says that a workspace has more keys than were counted', async () => {
+    const managementKey = (await gateway.app.accounts.create({ name: 'their manager', kind: 'management', workspaceId: last })).secret.reveal()
+    const { page, problems } = await browser.console({ url: gateway.url, managementKey }, '/')
+    await page.route('**/api/v1/keys?*', async (route) => {
+      const { data } = (await (await route.fetch()).json()) as { readonly data: readonly object[] }
+      const offset = new URL(route.request().url()).searchParams.get('offset')
+      await route.fulfill({
+        json: { data: Array.from({ length: 100 }, (_, n) => ({ ...data[0], name: `key ${offset} ${n}`, hash: `${offset} ${n}`, disabled: false })) },
+      })
+    })
+    await page.reload()
+    await figure(page, 'Keys').getByText('1,000 or more').waitFor()
+    expect(problems).toEqual([])
+  })
+})

@@ -5,18 +5,18 @@ import { Link } from 'wouter'
 import { useRead } from '../../api/hooks.ts'
 import { count } from '../../lib/format.ts'
 import { creditsShown, deliveryShown, failedShown, keysShown } from './account-words.ts'
-import { useDestinations, useFailed, useKeys, type Workspace } from './reads.ts'
+import { useDestinations, useFailed, useKeys, type Listed, type Workspace } from './reads.ts'
 
 export interface AccountProps {
-  readonly workspaces: UseQueryResult<readonly Workspace[]>
+  readonly workspaces: UseQueryResult<Listed<Workspace>>
 }
 
 /** Credits, failures, keys, workspaces and destinations of the gateway, each with a link to its page. */
 export function Account({ workspaces }: AccountProps): ReactNode {
   const credits = useRead('GET /api/v1/credits')
   const failed = useFailed()
-  const keys = useKeys(workspaces.data)
-  const destinations = useDestinations(workspaces.data)
+  const keys = useKeys(workspaces.data?.found)
+  const destinations = useDestinations(workspaces.data?.found)
   return (
     <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }} spacing="sm">
       <Tile label="Credits" of={credits}>
@@ -37,7 +37,7 @@ export function Account({ workspaces }: AccountProps): ReactNode {
         {(data) => <Value {...keysShown(data)} />}
       </Tile>
       <Tile label="Workspaces" href="/workspaces" of={workspaces}>
-        {({ length }) => <Value value={count(length)} />}
+        {({ found, isPart }) => <Value value={isPart ? `${count(found.length)} or more` : count(found.length)} />}
       </Tile>
       <Tile label="Destinations" href="/destinations" of={{ data: destinations.data, error: destinations.error ?? workspaces.error }}>
         {(data) => <Value {...deliveryShown(data)} />}

@@ -19,7 +19,8 @@ export interface FiltersProps {
 /** The filters for workspace and key, which are part of the URL. */
 export function Filters({ address, workspaces }: FiltersProps): ReactNode {
   const { workspace, key } = filterOf(address)
-  const keys = useKeys(workspaces)
+  // Of all workspaces, only the keys of the first are read.
+  const keys = useKeys(workspace === undefined ? workspaces : workspaces.filter(({ id }) => id === workspace))
   const shared = {
     size: 'xs',
     w: { xs: 210 },

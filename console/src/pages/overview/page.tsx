@@ -27,7 +27,7 @@ export default function OverviewPage(): ReactNode {
   return (
     <Page title="Overview" about={ABOUT}>
       <Account workspaces={workspaces} />
-      {!isNew && <Filters address={address} workspaces={workspaces.data ?? []} />}
+      {!isNew && <Filters address={address} workspaces={workspaces.data?.found ?? []} />}
       <Loaded of={activity}>
         {({ data }) =>
           data.length > 0 ? (

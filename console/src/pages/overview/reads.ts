@@ -15,20 +15,26 @@ const MOST_WORKSPACES = 50
 /** The most destinations whose state is requested, because each takes a call of its own. */
 const MOST_ASKED = 20
 
-async function everyPage<T>(read: (offset: number) => Promise<readonly T[]>): Promise<readonly T[]> {
-  const all: T[] = []
-  for (let page = 0; page < PAGES; page++) {
-    const rows = await read(page * PAGE)
-    all.push(...rows)
-    if (rows.length < PAGE) break
-  }
-  return all
+export interface Listed<T> {
+  readonly found: readonly T[]
+  /** There may be more than were read. */
+  readonly isPart: boolean
 }
 
-/** All workspaces that the key can see. */
-export function useWorkspaces(): UseQueryResult<readonly Workspace[], ApiError> {
+async function everyPage<T>(read: (offset: number) => Promise<readonly T[]>): Promise<Listed<T>> {
+  const found: T[] = []
+  for (let page = 0; page < PAGES; page++) {
+    const rows = await read(page * PAGE)
+    found.push(...rows)
+    if (rows.length < PAGE) return { found, isPart: false }
+  }
+  return { found, isPart: true }
+}
+
+/** The workspaces that the key can see. */
+export function useWorkspaces(): UseQueryResult<Listed<Workspace>, ApiError> {
   const api = useApi()
-  return useQuery<readonly Workspace[], ApiError>({
+  return useQuery<Listed<Workspace>, ApiError>({
     queryKey: ['GET /api/v1/workspaces', 'every page'],
     queryFn: ({ signal }) => everyPage(async (offset) => (await api('GET /api/v1/workspaces', { query: { limit: PAGE, offset } }, signal)).data),
   })
@@ -40,24 +46,21 @@ export interface Counted {
   readonly isPart: boolean
 }
 
-export interface Everywhere<T> {
-  readonly found: readonly T[]
-  /** There are more workspaces than were requested. */
-  readonly isPart: boolean
-}
+type Ask<T> = (api: Api, workspace: string, signal: AbortSignal) => Promise<Listed<T>>
 
-type Ask<T> = (api: Api, workspace: string, signal: AbortSignal) => Promise<readonly T[]>
-
-function useEverywhere<T>(name: string, workspaces: readonly Workspace[] | undefined, ask: Ask<T>): UseQueryResult<Everywhere<T>, ApiError> {
+function useEverywhere<T>(name: string, workspaces: readonly Workspace[] | undefined, ask: Ask<T>): UseQueryResult<Listed<T>, ApiError> {
   const api = useApi()
   const ids = workspaces?.slice(0, MOST_WORKSPACES).map(({ id }) => id)
-  return useQuery<Everywhere<T>, ApiError>({
+  return useQuery<Listed<T>, ApiError>({
     queryKey: [name, 'everywhere', ids],
     enabled: ids !== undefined,
-    queryFn: async ({ signal }) => ({
-      found: (await Promise.all((ids ?? []).map((id) => ask(api, id, signal)))).flat(),
-      isPart: (workspaces?.length ?? 0) > MOST_WORKSPACES,
-    }),
+    queryFn: async ({ signal }) => {
+      const lists = await Promise.all((ids ?? []).map((id) => ask(api, id, signal)))
+      return {
+        found: lists.flatMap(({ found }) => found),
+        isPart: (workspaces?.length ?? 0) > MOST_WORKSPACES || lists.some(({ isPart }) => isPart),
+      }
+    },
   })
 }
 
@@ -65,7 +68,7 @@ const askForKeys: Ask<ApiKey> = (api, workspace_id, signal) =>
   everyPage(async (offset) => (await api('GET /api/v1/keys', { query: { workspace_id, offset, include_disabled: 'true' } }, signal)).data)
 
 /** Inference keys, including disabled ones: their spending is part of the figures. */
-export const useKeys = (workspaces: readonly Workspace[] | undefined): UseQueryResult<Everywhere<ApiKey>, ApiError> =>
+export const useKeys = (workspaces: readonly Workspace[] | undefined): UseQueryResult<Listed<ApiKey>, ApiError> =>
   useEverywhere('GET /api/v1/keys', workspaces, askForKeys)
 
 export interface DestinationState {
@@ -79,21 +82,22 @@ const askForDestinations: Ask<DestinationState> = async (api, workspace_id, sign
     async (offset) => (await api('GET /api/v1/observability/destinations', { query: { workspace_id, offset, limit: PAGE } }, signal)).data,
   )
   const withStatus = new Set(
-    listed
+    listed.found
       .filter(({ enabled }) => enabled)
       .slice(0, MOST_ASKED)
       .map(({ id }) => id),
   )
-  return Promise.all(
-    listed.map(async ({ id, enabled }): Promise<DestinationState> => {
+  const found = await Promise.all(
+    listed.found.map(async ({ id, enabled }): Promise<DestinationState> => {
       if (!withStatus.has(id)) return { enabled }
       return { enabled, status: (await api('GET /api/v1/observability/destinations/{id}/status', { params: { id } }, signal)).data }
     }),
   )
+  return { found, isPart: listed.isPart }
 }
 
 /** Destinations with the state of their deliveries. */
-export const useDestinations = (workspaces: readonly Workspace[] | undefined): UseQueryResult<Everywhere<DestinationState>, ApiError> =>
+export const useDestinations = (workspaces: readonly Workspace[] | undefined): UseQueryResult<Listed<DestinationState>, ApiError> =>
   useEverywhere('GET /api/v1/observability/destinations', workspaces, askForDestinations)
 
 /** The gateway examines a bounded number of calls per page, on a busy gateway the latest few thousand. */
