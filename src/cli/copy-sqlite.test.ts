@@ -40,7 +40,7 @@ describe('signalbox migrate --from-sqlite', () => {
     expect(out).toMatch(/^api_keys: 1 row$/m)
     expect(out).toContain(`${join(data, 'signalbox.db')} was copied and is unchanged.`)
     out = ''
-    await listKeys({ data })
+    await listKeys({}, { data })
     expect(out).toContain('mine')
     await schema.drop()
   })

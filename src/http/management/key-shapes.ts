@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { roundedRest, roundUsd } from '../../core/cost.ts'
+import { roundedRest } from '../../core/cost.ts'
 import type { CallLimits, SubjectLimits } from '../../core/call-limits.ts'
 import { addSpent, type Spent } from '../../core/counter.ts'
 import type { KeyUse } from '../../core/key-use.ts'
