@@ -90,6 +90,7 @@ export function accountRoutes(deps: AccountDependencies): readonly ManagementRou
       spendOf: spendOf('key'),
       limitsOf: deps.limitsOf,
       bindsName: (name) => bindsKeyName(deps.config().guardrails.rules, name),
+      now,
     }),
     workspaceRoutes(workspaces),
     budgetRoutes(workspaces),

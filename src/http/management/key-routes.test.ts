@@ -25,6 +25,7 @@ it('a key that is revoked during a change gets 404, as it would a moment later',
         spendOf: () => Promise.resolve(new Map()),
         limitsOf: () => undefined,
         bindsName: () => false,
+        now: () => Date.now(),
       }),
     ],
   )

@@ -30,6 +30,8 @@ export interface KeyRouteOptions {
   readonly limitsOf: (owner: Owner) => CallLimits | undefined
   /** Whether the configuration refers to keys by this name, so that a tenant may not give it up. */
   readonly bindsName: (name: string) => boolean
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
 }
 
 const PAGE = 100
@@ -80,17 +82,17 @@ async function unlessRevoked<T>(work: Promise<T>): Promise<T> {
 
 /** Keys with what they spent, when they were used, and which earlier secrets still work. */
 const presenter =
-  ({ accounts, spendOf }: KeyRouteOptions) =>
+  ({ accounts, spendOf, now }: KeyRouteOptions) =>
   async (keys: readonly ApiKey[]): Promise<z.output<typeof keysAnswer>['data']> => {
     const hashes = keys.map(({ hash }) => hash)
     const [spend, uses] = await Promise.all([spendOf(hashes), accounts.usesOf(hashes)])
     const usesByKey = Map.groupBy(uses, ({ keyHash }) => keyHash)
-    const now = Date.now()
+    const at = now()
     return keys.map((key) =>
       presentKey(key, {
         spend: spend.get(key.hash) ?? NO_SPENDING,
         uses: usesByKey.get(key.hash) ?? [],
-        earlier: (key.secrets ?? []).filter(({ endsAt }) => endsAt !== null && endsAt > now),
+        earlier: (key.secrets ?? []).filter(({ endsAt }) => endsAt !== null && endsAt > at),
       }),
     )
   }
