@@ -33,6 +33,8 @@ interface SubjectState {
   readonly spentBefore: number[]
   readonly startsBefore: number[]
   reserved: number
+  /** Payments so far. */
+  payments: number
   /** Open calls, and the nanodollars reserved by each. */
   readonly open: Map<string, number>
   readonly owedUntil: { requests: number; tokens: number }
@@ -46,6 +48,7 @@ const newState = (): SubjectState => ({
   spentBefore: [0, 0, 0, 0],
   startsBefore: [0, 0, 0, 0],
   reserved: 0,
+  payments: 0,
   open: new Map(),
   owedUntil: { requests: 0, tokens: 0 },
 })
@@ -85,7 +88,10 @@ export function createMemoryCounter(options: MemoryCounterOptions): Counter {
 
   /** Waits for the store. Returns the subject if nothing is known about it and nothing may be assumed. */
   const look = async (charge: Charge, state: SubjectState, now: number): Promise<string | undefined> => {
-    const seed = await seedOf(charge, now)
+    const { payments } = state
+    let seed = await seedOf(charge, now)
+    // The store may have answered before it had a call that was paid meanwhile, and a sum that was not read yet took no payment. It has the call now.
+    if (seed?.known === true && state.payments > payments) seed = await seedOf(charge, now)
     if (seed !== undefined) install(state, seed, charge.revision)
     else if (state.revision !== charge.revision) return charge.subject
     else state.refreshAt = now + RETRY_UNKNOWN_MS
@@ -268,6 +274,7 @@ function book(state: SubjectState, charge: Charge, id: string, at: number, amoun
 
 function pay(state: SubjectState | undefined, id: string, now: number, at: number, payment: Payment): void {
   if (state === undefined) return
+  state.payments++
   state.reserved -= state.open.get(id) ?? 0
   state.open.delete(id)
   for (const { name, limit, cost } of payment.rates) if (cost !== 0) state.owedUntil[name] = correctRate(state.owedUntil[name], at, limit, cost)
