@@ -81,7 +81,7 @@ describe.skipIf(!postgres.available)('the copy of an SQLite database into Postgr
     const copied: [string, number][] = []
     await copySqlite({ path, url: schema.url, clock: systemClock, onTable: (...table) => void copied.push(table) })
     await withSource(async (source) => {
-      for (const table of COPIED_TABLES.keys()) expect(await rowsOf(target, table), table).toEqual(await rowsOf(source, table))
+      for (const table of COPIED_TABLES.keys()) expect([table, await rowsOf(target, table)]).toEqual([table, await rowsOf(source, table)])
     })
     expect(copied).toEqual(expect.arrayContaining([['generations', 1_202], ['api_keys', 2], ['key_uses', 1], ['outbox_deliveries', 2]])) // prettier-ignore
     const store = await createStore({ url: schema.url })

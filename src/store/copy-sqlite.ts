@@ -139,7 +139,7 @@ async function copyTable(from: Db, to: Transaction<Tables>, table: Parameters<ty
     const last = page.rows.at(-1)
     if (last === undefined) break
     const rows = page.rows.map((row) => Object.fromEntries(columns.map(({ name, isFlag }) => [name, isFlag ? Boolean(row[name]) : row[name]])))
-    await insert(to, rows as never)
+    await insert(to, rows)
     copied += rows.length
     after = last['copied_row'] as number
   }
