@@ -214,7 +214,7 @@ function open(
     requestId,
     owner,
     request: modelRequest,
-    requestedModel: modelNamed(read, sent) ?? modelRequest.model ?? '',
+    requestedModel: modelNamed(read) ?? modelRequest.model ?? '',
     signal: gone.signal,
     origin,
     ...(preset === undefined ? {} : { presetId: preset.id }),

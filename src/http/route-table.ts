@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 
 export type RouteHandler = (request: IncomingMessage, response: ServerResponse) => void
 
-/** `POST /folder/:name:method`: a name of any length, with or without slashes, between a folder and a method. */
-const NAMED = /^(.*\/):[a-z_]+(:\w+)$/
+/** `POST /folder/:name:method` or `POST /folder/:name/method`: a name of any length, with or without slashes, between a folder and a method. */
+const NAMED = /^(.*\/):[a-z_]+([:/][\w/]+)$/
 
 /** Finds the handler for a method and a path without query. Literal routes come first; routes with a name are few. */
 export function createRouteTable(routes: ReadonlyMap<string, RouteHandler>): (method: string, path: string) => RouteHandler | undefined {
