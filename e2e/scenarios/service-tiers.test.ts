@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { chatText, startFakeUpstream, status, stream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
+import { chatEvents, chatText, startFakeUpstream, status, stream, type FakeUpstream, type Reply } from '../../src/testing/fake-upstream.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
 /**
@@ -147,6 +147,28 @@ const generated = (serviceTier: string): Reply =>
     },
   ])
 
+/** Answers that break off in the middle. */
+const BROKEN: { readonly [dialect: string]: Reply } = {
+  'openai-chat': stream([chatEvents.role(), chatEvents.text('hello there')], { then: 'reset' }),
+  'openai-responses': stream(
+    [
+      { type: 'response.created', response: { id: 'r', status: 'in_progress', model: 'm', output: [] } },
+      { type: 'response.output_item.added', output_index: 0, item: { type: 'message', id: 'm', role: 'assistant', content: [] } },
+      { type: 'response.output_text.delta', output_index: 0, content_index: 0, item_id: 'm', delta: 'hello there' },
+    ],
+    { then: 'reset' },
+  ),
+  gemini: stream(
+    [
+      {
+        candidates: [{ content: { role: 'model', parts: [{ text: 'hello there' }] } }],
+        usageMetadata: { promptTokenCount: 11, totalTokenCount: 11 },
+      },
+    ],
+    { then: 'reset' },
+  ),
+}
+
 describe.each([
   ['openai-chat', says],
   ['openai-responses', completed],
@@ -161,6 +183,20 @@ describe.each([
   ])('%s, answered as %s', async (service_tier, served, price) => {
     upstream.script(told(served))
     expect(await ask({ model: `acme/${dialect}`, service_tier })).toMatchObject({ price, told: served, recorded: served })
+  })
+
+  it('is charged for an answer that nobody counted, too', async () => {
+    const costOf = async (body: object, ...replies: readonly Reply[]): Promise<number> => {
+      upstream.script(...replies)
+      const text = await (await gateway.respond({ input: 'hi', model: `acme/${dialect}`, stream: true, ...body })).text()
+      const id = /"id":"(gen-[^"]+)"/.exec(text)![1]!
+      const { data } = (await (await gateway.api('GET', `/api/v1/generation?id=${id}`)).json()) as { data: { total_cost: number } }
+      return data.total_cost
+    }
+    const list = await costOf({}, BROKEN[dialect]!)
+    expect(list).toBeGreaterThan(0)
+    expect((await costOf({ service_tier: 'priority' }, BROKEN[dialect]!)) / list).toBeCloseTo(2.5, 6)
+    expect((await costOf({ service_tier: 'flex' }, BROKEN[dialect]!)) / list).toBeCloseTo(0.5, 6)
   })
 
   it('is reserved at that multiple, and at no less than the list price', async () => {

@@ -44,6 +44,8 @@ export interface AttemptRecord {
   isByok?: boolean
   /** USD for what this attempt wrote, if other attempts contributed to the answer, too. Otherwise it is the cost of the answer. */
   costUsd?: number
+  /** The multiple of the endpoint's price in the service tier that was requested: it counts for answers that do not end. Default: 1. */
+  tierFactor?: number
   /** Parameters and notes that the encoder dropped. */
   dropped?: readonly string[]
   /** What was sent, as JSON text without media and credentials. Present until the caller that asked for it (`Call.echoes`) has received it. */

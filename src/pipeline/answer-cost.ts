@@ -6,9 +6,15 @@ import type { Usage } from '../core/usage.ts'
 
 export type CostOf = (usage: Usage, pricing: Pricing) => Cost
 
+type Paid = Pick<AttemptRecord, 'endpoint' | 'isByok' | 'counted' | 'tierFactor'>
+
 /** What a usage costs at the endpoint of an attempt, and who pays it. */
-export function attemptCost(costOf: CostOf, usage: Usage, { endpoint, isByok }: Pick<AttemptRecord, 'endpoint' | 'isByok'>): Cost {
-  const cost = costOf(usage, endpoint.pricing)
+export function attemptCost(costOf: CostOf, usage: Usage, attempt: Paid): Cost {
+  const { endpoint, isByok, counted, tierFactor = 1 } = attempt
+  // The usage at the end of an answer has the price of its tier already.
+  const hasEnded = usage.estimated !== true && usage !== counted
+  const priced = hasEnded || tierFactor === 1 ? usage : { ...usage, priceFactor: (usage.priceFactor ?? 1) * tierFactor }
+  const cost = costOf(priced, endpoint.pricing)
   return isByok === true ? byOwnKey(cost) : cost
 }
 

@@ -5,6 +5,7 @@ import { asGatewayError, GatewayError, isGatewayError } from '../core/error.ts'
 import { isContentEvent, type ModelEvent } from '../core/event.ts'
 import type { Credential, SignableRequest } from '../core/provider.ts'
 import type { ModelRequest } from '../core/request.ts'
+import { tierServed } from '../core/service-tier.ts'
 import { secretsOfTools } from '../core/tool-secrets.ts'
 import type { Clock } from '../lib/clock.ts'
 import { attemptSpanId, callTraceId, otlpSpanId, otlpTraceId } from '../lib/derived-id.ts'
@@ -21,7 +22,7 @@ import { exchangeInProcess } from './in-process-exchange.ts'
 import { readableInput } from './input-tools.ts'
 import type { MediaLoader } from './media.ts'
 import { beginReading, readStart } from './read-answer.ts'
-import { atTierPrice } from './tier-price.ts'
+import { atTierPrice, tierFactorAt } from './tier-price.ts'
 import { withoutHalfCounts } from './whole-counts.ts'
 import { withoutCredential } from './without-credential.ts'
 
@@ -71,6 +72,7 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
   const written = dialect.encodeRequest(request, target)
   const encoded = { ...written, body: wellFormedJson(written.body) }
   record.dropped = encoded.dropped
+  record.tierFactor = tierFactorAt(endpoint, tierServed(undefined, endpoint.tier, request, encoded.dropped))
   if (call.echoes === true) record.echo = echoBody(encoded.body, input.credential)
   const decoder = dialect.decoder(request, target)
   const startedAt = deps.clock.monotonic()

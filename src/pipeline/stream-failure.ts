@@ -39,7 +39,7 @@ export class AnswerBuffer {
   }
 }
 
-type Writer = Pick<AttemptRecord, 'endpoint' | 'isByok' | 'counted' | 'costUsd'>
+type Writer = Pick<AttemptRecord, 'endpoint' | 'isByok' | 'counted' | 'costUsd' | 'tierFactor'>
 
 /** `continue`: what the caller has of a broken answer, and how the next endpoint's events continue it. One per call. */
 export class Continuation {
