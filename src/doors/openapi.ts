@@ -12,12 +12,18 @@ const model = { name: 'model', in: 'path', required: true, description: 'The mod
 function withOthers(door: DoorDescription): readonly DoorDescription[] {
   const { id, summary, headers } = door
   const end = door.path.replace('/api/v1', '')
-  const told = `${summary}, for clients that look for it below a folder`
+  const otherSummary = `${summary}, for clients that look for it below a folder`
   return [
     door,
-    { ...door, path: `${FOLDER}${end}`, id: `${id}BelowFolder`, summary: told },
-    { ...door, path: `${FOLDER}/v1${end}`, id: `${id}BelowFolderV1`, summary: told },
-    { ...door, path: `${DEPLOYMENTS_PATH}{model}${end}`, id: `${id}OfDeployment`, summary: `${told}, by a deployment`, headers: [model, ...headers] },
+    { ...door, path: `${FOLDER}${end}`, id: `${id}BelowFolder`, summary: otherSummary },
+    { ...door, path: `${FOLDER}/v1${end}`, id: `${id}BelowFolderV1`, summary: otherSummary },
+    {
+      ...door,
+      path: `${DEPLOYMENTS_PATH}{model}${end}`,
+      id: `${id}OfDeployment`,
+      summary: `${otherSummary}, by a deployment`,
+      headers: [model, ...headers],
+    },
   ]
 }
 

@@ -6,7 +6,7 @@ import { PoolShelf, type PoolShelfOptions, type SentHandler } from './pool-shelf
 import { atTurnEnd } from './turn-end.ts'
 import type { Client } from './undici.ts'
 
-export { HttpFailure, type HttpFailureKind } from './http-failure.ts'
+export { HttpFailure } from './http-failure.ts'
 
 export interface HttpRequest {
   readonly url: string
