@@ -74,7 +74,9 @@ describe.each(places)('migrations: $name', ({ open }) => {
   })
 
   it('know from the activity on which day a key was last used before uses were remembered', async () => {
-    await withStore({ ...place.options, migrations: MIGRATIONS.slice(0, 7) }, async (store) => {
+    // With those after it: this version writes columns that they add.
+    const others = MIGRATIONS.filter(({ name }) => name !== '0008-key-uses')
+    await withStore({ ...place.options, migrations: others }, async (store) => {
       await store.migrate()
       await store.workspaces.default()
       for (const hash of ['a'.repeat(64), 'b'.repeat(64)]) await store.keys.insert(sampleKey(hash))

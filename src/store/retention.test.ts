@@ -26,6 +26,7 @@ const OWNERS: { readonly [table: string]: Retained | 'dead_letters' | { readonly
   generations: 'generations',
   guardrail_keys: { bound: 'one per key' },
   guardrails: { bound: 'as many as people make' },
+  key_uses: { bound: 'one per secret that people make; they go with their key' },
   kept_answers: 'answers',
   migrations: { bound: 'one per migration' },
   outbox_contents: { bound: 'go with the last delivery of their generation' },
