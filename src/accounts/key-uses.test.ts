@@ -39,8 +39,8 @@ describe('the uses of keys', () => {
     failures = 0
   })
   afterEach(async () => {
-    for (const uses of open.splice(0)) await uses.close()
     vi.useRealTimers()
+    for (const uses of open.splice(0)) await uses.close()
   })
 
   it('are known at once here, and written every minute, if there are any', async () => {
@@ -106,7 +106,8 @@ describe('the uses of keys', () => {
     await uses.close()
     expect(await store.of(['a'])).toEqual([use('a', 60_000)])
     const hanging = create()
-    store.wait(new Promise(() => undefined))
+    const gate = Promise.withResolvers<void>()
+    store.wait(gate.promise)
     hanging.note(use('b', 60_000))
     let isClosed = false
     void hanging.close().then(() => (isClosed = true))
@@ -114,6 +115,7 @@ describe('the uses of keys', () => {
     expect(isClosed).toBe(false)
     await vi.advanceTimersByTimeAsync(1)
     expect(isClosed).toBe(true)
+    gate.resolve()
   })
 })
 

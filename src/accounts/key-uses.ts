@@ -54,7 +54,7 @@ export function createKeyUses({ store, onFailure = () => undefined, everyMs = EV
   }
 
   const flush = async (): Promise<void> => {
-    await running?.catch(() => undefined)
+    if (running !== undefined) await running.catch(() => undefined)
     if (waiting.size === 0) return
     running ??= write().finally(() => (running = undefined))
     await running
