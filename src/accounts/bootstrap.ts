@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import { randomId, type IdSource } from '../lib/id.ts'
 import type { Secret } from '../lib/secret.ts'
 import { generateKey, hashKey, labelOf } from './api-key.ts'
-import { secretsOf } from './key-rotation.ts'
+import { secretsOf } from '../core/api-key.ts'
 
 export interface BootstrapOptions {
   readonly store: Pick<Store, 'keys' | 'workspaces' | 'facts'>

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { ApiKey } from '../core/store.ts'
 import { sampleKey } from '../testing/sample-records.ts'
-import { earlierSecretsOf, rotation, secretsOf, withoutGrace } from './key-rotation.ts'
+import { earlierSecretsOf, secretsOf } from '../core/api-key.ts'
+import { rotation, withoutGrace } from './key-rotation.ts'
 
 const NOW = 1_800_000_000_000
 const HOUR = 3_600_000

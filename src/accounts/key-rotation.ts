@@ -1,3 +1,4 @@
+import { secretsOf } from '../core/api-key.ts'
 import { GatewayError } from '../core/error.ts'
 import type { ApiKey, ApiKeyPatch, KeySecret } from '../core/store.ts'
 
@@ -7,15 +8,6 @@ export const MAX_GRACE_MS = 90 * 86_400_000
 const MAX_EARLIER = 5
 /** Secrets that ended are remembered, so that their users are told why; the oldest of them are forgotten. */
 const MAX_ENDED = 10
-
-/** A key's secrets, oldest first; the current one is last. */
-export function secretsOf({ secrets, hash, label }: Pick<ApiKey, 'secrets' | 'hash' | 'label'>): readonly KeySecret[] {
-  return secrets ?? [{ hash, label, endsAt: null }]
-}
-
-/** Earlier secrets that still work. */
-export const earlierSecretsOf = (key: ApiKey, now: number): readonly KeySecret[] =>
-  secretsOf(key).filter(({ endsAt }) => endsAt !== null && endsAt > now)
 
 /** Adds a new current secret. All earlier ones stop working after the grace period at the latest. Throws `conflict` and `invalid_request`. */
 export function rotation(key: ApiKey, secret: Pick<KeySecret, 'hash' | 'label'>, graceMs: number, now: number): ApiKeyPatch {

@@ -1,7 +1,7 @@
 import type { Authentication, AuthenticationFailure } from '../core/account.ts'
 import type { KeyUse } from '../core/key-use.ts'
 import type { ApiKey, KeySecret } from '../core/store.ts'
-import { secretsOf } from './key-rotation.ts'
+import { secretsOf } from '../core/api-key.ts'
 import { minuteOf, nextMinute } from './key-uses.ts'
 
 export interface KnownKeysOptions {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { earlierSecretsOf } from '../accounts/key-rotation.ts'
+import { earlierSecretsOf } from '../core/api-key.ts'
 import { createKeyAccounts } from '../accounts/keys.ts'
 import { openExistingStore } from '../wiring/boot.ts'
 import { loadConfig } from '../config/load.ts'

@@ -33,6 +33,15 @@ export interface ApiKey {
   readonly settings: { readonly [name: string]: unknown }
 }
 
+/** A key's secrets, oldest first; the current one is last. */
+export function secretsOf({ secrets, hash, label }: Pick<ApiKey, 'secrets' | 'hash' | 'label'>): readonly KeySecret[] {
+  return secrets ?? [{ hash, label, endsAt: null }]
+}
+
+/** Earlier secrets that still work. */
+export const earlierSecretsOf = (key: ApiKey, now: number): readonly KeySecret[] =>
+  secretsOf(key).filter(({ endsAt }) => endsAt !== null && endsAt > now)
+
 /** A value for `revokedSince` that is later than any revocation. */
 export const NONE_REVOKED = Number.MAX_SAFE_INTEGER
 

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { KeyAccounts } from '../../core/account.ts'
+import { earlierSecretsOf } from '../../core/api-key.ts'
 import type { Owner } from '../../core/call.ts'
 import type { CallLimits } from '../../core/call-limits.ts'
 import { GatewayError, isGatewayError } from '../../core/error.ts'
@@ -92,7 +93,7 @@ const presenter =
       presentKey(key, {
         spend: spend.get(key.hash) ?? NO_SPENDING,
         uses: usesByKey.get(key.hash) ?? [],
-        earlier: (key.secrets ?? []).filter(({ endsAt }) => endsAt !== null && endsAt > at),
+        earlier: earlierSecretsOf(key, at),
       }),
     )
   }
