@@ -154,6 +154,12 @@ class LongestFirst extends BaseSequencer {
 /** A process that many files share is large, and its small collections are dear: these being rarer, one file takes 13 seconds of it instead of 42. */
 const ROOM_FOR_MANY = { isolate: false, execArgv: ['--max-semi-space-size=64'] }
 
+/**
+ * Where tests look at nothing but what comes over sockets: the delivery thread's work is done in the tests' own thread, a quarter of what a gateway
+ * costs to start. Real threads run in every scenario beside these, in the destinations', and in all processes that tests start.
+ */
+const INLINE = { SIGNALBOX_TEST_DELIVERY: 'inline' }
+
 /** Most scenarios wait for clocks and sockets, so more of them than processors may be on their way. */
 const BESIDE = Math.max(3, availableParallelism() + 1)
 
@@ -187,7 +193,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'scenarios', include: SCENARIOS_TOGETHER, ...ROOM_FOR_MANY, maxWorkers: BESIDE, sequence: { groupOrder: 1 } },
+        test: { name: 'scenarios', include: SCENARIOS_TOGETHER, env: INLINE, ...ROOM_FOR_MANY, maxWorkers: BESIDE, sequence: { groupOrder: 1 } },
       },
       {
         extends: true,
@@ -201,10 +207,10 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'in a browser', include: IN_BROWSER, ...ROOM_FOR_MANY, maxWorkers: availableParallelism() + 1, sequence: { groupOrder: 2 } },
+        test: { name: 'in a browser', include: IN_BROWSER, env: INLINE, ...ROOM_FOR_MANY, maxWorkers: availableParallelism() + 1, sequence: { groupOrder: 2 } },
       },
       { extends: true, test: { name: 'alone', include: ALONE, isolate: false, maxWorkers: 1, sequence: { groupOrder: 3 } } },
-      { extends: true, test: { name: 'clients', include: ALONE_TOGETHER, isolate: false, maxWorkers: 1, sequence: { groupOrder: 4 } } },
+      { extends: true, test: { name: 'clients', include: ALONE_TOGETHER, env: INLINE, isolate: false, maxWorkers: 1, sequence: { groupOrder: 4 } } },
     ],
   },
 })

@@ -45,6 +45,7 @@ import { recentItemsBounds } from './wiring/memory-bounds.ts'
 import { openRecording } from './wiring/recording.ts'
 import { openServing } from './wiring/serving.ts'
 import type { WriteBehindSink } from './store/index.ts'
+import type { SpawnThread } from './wiring/delivery-host.ts'
 import { DELIVERIES_LIMIT_MS, RECORDS_LIMIT_MS, SINK_LIMIT_MS } from './wiring/stop-limits.ts'
 import { openTooling } from './wiring/tooling.ts'
 import { EgressClients } from './wiring/egress-clients.ts'
@@ -60,8 +61,8 @@ export interface AppOptions {
   readonly sharesPort?: boolean
   /** Called when the gateway cannot go on and has closed itself. Default: the process ends with code 1 once nothing keeps it alive. */
   readonly onFatal?: () => void
-  /** The entry file of the delivery thread. Default: its source, or the bundled one. */
-  readonly deliveryThread?: URL | undefined
+  /** Starts the delivery thread. Default: from its source, or the bundled one. */
+  readonly deliveryThread?: SpawnThread | undefined
 }
 
 export interface App {

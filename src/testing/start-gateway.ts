@@ -6,6 +6,8 @@ import { currentBundle } from '../../bin/bundle.js'
 import { createApp, type App } from '../app.ts'
 import { loadConfig } from '../config/load.ts'
 import { silentLogger } from '../lib/logger.ts'
+import { spawnFrom } from '../wiring/delivery-host.ts'
+import { spawnInline } from './inline-delivery.ts'
 
 export interface TestGateway {
   readonly url: string
@@ -45,9 +47,13 @@ export async function startGateway(
   return launch(directory, file, environment)
 }
 
-/** Every thread loads all of its modules. The bundle of the current sources loads in less than half the time, and tests start hundreds of threads. */
+/**
+ * Every thread loads all of its modules. The bundle of the current sources loads in less than half the time, and tests start hundreds of threads. Where
+ * tests look at nothing but what comes over sockets, what the thread does runs in this one (`vitest.config.ts`).
+ */
 const bundle = currentBundle()
-const deliveryThread = bundle === undefined ? undefined : pathToFileURL(join(bundle, 'delivery-worker.js'))
+const ofBundle = bundle === undefined ? undefined : spawnFrom(pathToFileURL(join(bundle, 'delivery-worker.js')))
+const deliveryThread = process.env['SIGNALBOX_TEST_DELIVERY'] === 'inline' ? spawnInline : ofBundle
 
 async function launch(directory: string, file: string, environment: { readonly [name: string]: string }): Promise<TestGateway> {
   const config = await loadConfig({ file, env: environment, cwd: directory })

@@ -33,9 +33,12 @@ export interface DeliveryHostOptions {
   readonly clock: Clock
   /** Limit of the thread's JavaScript heap; default `MAX_HEAP_MB`. */
   readonly heapMb?: number
-  /** The entry file of the thread. Default: the one beside this file. */
-  readonly threadFile?: URL | undefined
+  /** Default: a thread from the entry file beside this one. */
+  readonly spawn?: SpawnThread | undefined
 }
+
+/** Starts a delivery thread whose JavaScript heap may have `heapMb` megabytes. */
+export type SpawnThread = (data: DeliveryThreadData, heapMb: number) => Thread
 
 /** The delivery thread as the gateway sees it. */
 export interface DeliveryHost {
@@ -77,7 +80,7 @@ const CLOSE_MS = 10_000
 const MAX_HEAP_MB = 2_048
 
 export function createDeliveryHost(options: DeliveryHostOptions): DeliveryHost {
-  const { config, keepsContent, metrics, logger, clock } = options
+  const { config, keepsContent, metrics, logger, clock, spawn = spawnFrom(OWN_FILE), heapMb = MAX_HEAP_MB } = options
   let settings = settingsOf(config)
   // Until the thread has said which content it needs, all of it is handed over.
   let interested: ReadonlySet<string> | undefined
@@ -86,7 +89,7 @@ export function createDeliveryHost(options: DeliveryHostOptions): DeliveryHost {
   const owner = `${hostname()}/${process.pid}/${randomBytes(6).toString('hex')}`
 
   const host = createThreadHost({
-    spawn: () => spawnThread(options.threadFile ?? OWN_FILE, { ...threadData(options, owner), settings }, options.heapMb ?? MAX_HEAP_MB),
+    spawn: () => spawn({ ...threadData(options, owner), settings }, heapMb),
     clock,
     onMessage: (message) => {
       if (message.kind === 'interest') {
@@ -169,19 +172,22 @@ export const threads = new Set<Worker>()
 /** Sources have the file beside this one as TypeScript, a built package as JavaScript. */
 const OWN_FILE = new URL(import.meta.url.endsWith('.ts') ? './delivery-worker.ts' : './delivery-worker.js', import.meta.url)
 
-function spawnThread(file: URL, data: DeliveryThreadData, heapMb: number): Thread {
-  keepWasmWrappersGeneric()
-  const thread = new Worker(file, {
-    workerData: data,
-    name: 'signalbox-delivery',
-    execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: heapMb },
-  })
-  threads.add(thread)
-  thread.once('exit', () => threads.delete(thread))
-  return {
-    send: (message) => thread.postMessage(message, []),
-    listen: ({ message, error, exit }) => void thread.on('message', message).on('error', error).on('exit', exit),
-    terminate: () => thread.terminate(),
+/** A thread that begins with this file. */
+export const spawnFrom =
+  (file: URL): SpawnThread =>
+  (data, heapMb) => {
+    keepWasmWrappersGeneric()
+    const thread = new Worker(file, {
+      workerData: data,
+      name: 'signalbox-delivery',
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: heapMb },
+    })
+    threads.add(thread)
+    thread.once('exit', () => threads.delete(thread))
+    return {
+      send: (message) => thread.postMessage(message, []),
+      listen: ({ message, error, exit }) => void thread.on('message', message).on('error', error).on('exit', exit),
+      terminate: () => thread.terminate(),
+    }
   }
-}

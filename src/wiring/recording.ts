@@ -2,7 +2,7 @@ import { createContentPolicy } from '../accounts/content-logging.ts'
 import type { Boot } from './boot.ts'
 import type { Config } from '../core/config.ts'
 import type { Generation } from '../core/generation.ts'
-import { createDeliveryHost, type DeliveryHost } from './delivery-host.ts'
+import { createDeliveryHost, type DeliveryHost, type SpawnThread } from './delivery-host.ts'
 import { waitingRecordsBytes } from './memory-bounds.ts'
 import { createRecordLog } from './record-log.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -21,8 +21,8 @@ export interface Recording {
   readonly finished: (generation: Generation) => void
 }
 
-/** `threadFile`: the entry file of the delivery thread. Default: its source, or the bundled one. */
-export function openRecording(config: Config, state: Boot, logger: Logger, threadFile?: URL): Recording {
+/** `spawn`: starts the delivery thread. Default: from its source, or the bundled one. */
+export function openRecording(config: Config, state: Boot, logger: Logger, spawn?: SpawnThread): Recording {
   const metrics = createMetrics()
   const delivery = createDeliveryHost({
     config,
@@ -35,7 +35,7 @@ export function openRecording(config: Config, state: Boot, logger: Logger, threa
     metrics: createDeliveryMetrics(metrics.registry),
     retention: createRetentionMetrics(metrics.registry),
     clock: systemClock,
-    threadFile,
+    spawn,
   })
   const sink = createGenerationSink({
     store: { generations: delivery },
