@@ -9,6 +9,7 @@ import { createMemoryOutbox } from '../testing/memory-outbox.ts'
 import { describeDurableOutboxContract } from '../testing/durable-outbox-contract.ts'
 import { describeOutboxContract } from '../testing/outbox-contract.ts'
 import { findTestPostgres } from '../testing/postgres.ts'
+import { reuseSchemas } from '../testing/reused-schema.ts'
 import { sampleContent, sampleDestination, sampleEntry } from '../testing/sample-records.ts'
 import { createStore, type StoreOptions } from './index.ts'
 
@@ -61,8 +62,9 @@ describeDatabase('sqlite', async () => {
 const postgres = await findTestPostgres('the outbox contract over PostgreSQL')
 describe.skipIf(!postgres.available)('postgres', () => {
   if (!postgres.available) return
+  const schemas = reuseSchemas(postgres, createStore)
   describeDatabase('postgres', async () => {
-    const schema = await postgres.createSchema()
+    const schema = await schemas()
     return { options: { url: schema.url, maxConnections: 4 }, dispose: () => schema.drop() }
   })
 })

@@ -5,6 +5,7 @@ import { describe } from 'vitest'
 import type { Store } from '../core/store.ts'
 import type { Secret } from '../lib/secret.ts'
 import { findTestPostgres } from './postgres.ts'
+import { reuseSchemas } from './reused-schema.ts'
 
 /** A store for one test, and further connections to the same database. */
 export interface OpenedStore {
@@ -31,13 +32,14 @@ export async function openInFile(create: (path: string) => Promise<Store>): Prom
   }
 }
 
-/** Runs a contract over PostgreSQL, each test in a schema of its own. Without a server it is skipped with a visible message. */
+/** Runs a contract over PostgreSQL, each test in a schema as after a first migration. Without a server it is skipped with a visible message. */
 export async function describeOnPostgres(what: string, createStore: CreateStore, contract: Contract): Promise<void> {
   const postgres = await findTestPostgres(`${what} over PostgreSQL`)
   describe.skipIf(!postgres.available)('postgres', () => {
     if (!postgres.available) return
+    const schemas = reuseSchemas(postgres, createStore)
     contract('postgres', async () => {
-      const schema = await postgres.createSchema()
+      const schema = await schemas()
       const store = await createStore({ url: schema.url, maxConnections: 4 })
       return {
         store,

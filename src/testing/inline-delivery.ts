@@ -9,11 +9,11 @@ import { serveThread } from '../wiring/delivery-thread.ts'
  */
 export function spawnInline(data: DeliveryThreadData): Thread {
   const { port1: gateway, port2: delivery } = new MessageChannel()
-  const post = (message: FromThread): void => delivery.postMessage(message)
+  const post = (message: FromThread): void => delivery.postMessage(message, [])
   const methods = serveThread(structuredClone(data), post)
   delivery.on('message', (message: ToThread) => void methods.then((ready) => answerCall(ready, message, post)))
   return {
-    send: (message) => gateway.postMessage(message),
+    send: (message) => gateway.postMessage(message, []),
     listen: ({ message, exit }) => void gateway.on('message', message).on('close', exit),
     terminate: async () => gateway.close(),
   }
