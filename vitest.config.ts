@@ -207,7 +207,14 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'in a browser', include: IN_BROWSER, env: INLINE, ...ROOM_FOR_MANY, maxWorkers: availableParallelism() + 1, sequence: { groupOrder: 2 } },
+        test: {
+          name: 'in a browser',
+          include: IN_BROWSER,
+          env: INLINE,
+          ...ROOM_FOR_MANY,
+          maxWorkers: availableParallelism() + 1,
+          sequence: { groupOrder: 2 },
+        },
       },
       { extends: true, test: { name: 'alone', include: ALONE, isolate: false, maxWorkers: 1, sequence: { groupOrder: 3 } } },
       { extends: true, test: { name: 'clients', include: ALONE_TOGETHER, env: INLINE, isolate: false, maxWorkers: 1, sequence: { groupOrder: 4 } } },
