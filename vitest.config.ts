@@ -160,8 +160,8 @@ const ROOM_FOR_MANY = { isolate: false, execArgv: ['--max-semi-space-size=64'] }
  */
 const INLINE = { SIGNALBOX_TEST_DELIVERY: 'inline' }
 
-/** Most scenarios wait for clocks and sockets, so more of them than processors may be on their way. */
-const BESIDE = Math.max(3, availableParallelism() + 1)
+/** Most scenarios wait for clocks and sockets: with one more than there are processors, a quarter of their time nothing ran. */
+const BESIDE = Math.max(3, availableParallelism() + 2)
 
 // Most scenarios start a gateway, and its delivery thread loads three hundred sources anew: what was compiled once is read, a third of their time less.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/compiled')

@@ -42,9 +42,8 @@ import { openPolicies } from './wiring/policies.ts'
 import { checkDestinationAddresses } from './wiring/destination-addresses.ts'
 import { estimateUsage } from './wiring/estimate-usage.ts'
 import { recentItemsBounds } from './wiring/memory-bounds.ts'
-import { openRecording } from './wiring/recording.ts'
+import { openRecording, type Recording } from './wiring/recording.ts'
 import { openServing } from './wiring/serving.ts'
-import type { WriteBehindSink } from './store/index.ts'
 import type { SpawnThread } from './wiring/delivery-host.ts'
 import { DELIVERIES_LIMIT_MS, RECORDS_LIMIT_MS, SINK_LIMIT_MS } from './wiring/stop-limits.ts'
 import { openTooling } from './wiring/tooling.ts'
@@ -75,7 +74,7 @@ export interface App {
   readonly boot: Boot
   readonly accounts: KeyAccounts
   readonly catalog: () => BuiltCatalog
-  readonly sink: WriteBehindSink
+  readonly sink: Recording['sink']
   /** Metrics of this process, as Prometheus text. */
   readonly metrics: () => Promise<string>
   readonly calls: { readonly size: number }
