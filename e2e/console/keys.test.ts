@@ -272,6 +272,19 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
     expect((await keys()).find(({ name }) => name === 'half an end')).toMatchObject({ expires_at: expect.stringContaining('2031-01-3') })
   })
 
+  it('extends a key that has expired', async () => {
+    const { hash, secret } = await create({ name: 'to extend', expires_at: new Date(Date.now() + 500).toISOString() })
+    await expect.poll(() => call(secret), { timeout: 10_000 }).toBe(401)
+    const { page } = await browser.console(gateway, `/keys?key=${hash}`)
+    const row = page.getByRole('row', { name: /to extend/ })
+    await row.getByText('expired').waitFor()
+    const form = page.getByRole('form', { name: 'Edit key' })
+    await form.getByLabel('Expires').fill('2031-01-31T12:00')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await row.getByText('active').waitFor()
+    expect(await call(secret)).toBe(200)
+  })
+
   it('revokes a key after it asked', async () => {
     const { hash, secret } = await create({ name: 'to revoke' })
     const { page, problems } = await browser.console(gateway, `/keys?key=${hash}`)

@@ -106,6 +106,27 @@ describe('/keys', () => {
     await call('PATCH', `/keys/${hash}`, '/keys/{hash}', 404, { name: 'again' })
   })
 
+  it('changes when a key expires, also after it has, and takes the end away', async () => {
+    const created = await call('POST', '/keys', '/keys', 201, {
+      name: 'to be extended',
+      limit: 5,
+      expires_at: new Date(Date.now() + 700).toISOString(),
+    })
+    const key = created['key'] as string
+    const { hash } = dataOf(created) as { hash: string }
+    await expect.poll(async () => (await ask(key)).status, { timeout: 5_000, interval: 50 }).toBe(401)
+    const change = async (expires: string | null, status: number): Promise<Json> =>
+      call('PATCH', `/keys/${hash}`, '/keys/{hash}', status, { expires_at: expires })
+
+    expect(dataOf(await change('2999-01-31T12:00:00+02:00', 200))).toMatchObject({ expires_at: '2999-01-31T10:00:00.000Z', limit: 5 })
+    expect((await ask(key)).status).toBe(200)
+    for (const refused of ['soon', '2001-01-01T00:00:00Z', '9999-12-31T23:59:59-14:00'])
+      expect(((await change(refused, 400))['error'] as Json)['metadata']).toMatchObject({ path: 'expires_at' })
+    expect(dataOf(await change(null, 200))['expires_at']).toBeNull()
+    expect((await ask(key)).status).toBe(200)
+    expect(dataOf(await call('PATCH', `/keys/${hash}`, '/keys/{hash}', 200, { name: 'extended' }))['expires_at']).toBeNull()
+  })
+
   it('shows in which minute a key was last used, for anything, and still after a restart', async () => {
     const begun = Date.now()
     const created = await call('POST', '/keys', '/keys', 201, { name: 'seldom used' })

@@ -75,6 +75,7 @@ const KINDS: { readonly [name: string]: (workspace: string, hash: string) => Kin
       limit_reset: 'daily',
       include_byok_in_limit: false,
       rate_limits: { requests_per_minute: 70, tokens_per_minute: 80, concurrent_requests: 90 },
+      expires_at: '2100-12-31T22:00:00.000Z',
     },
     schemas: ['CreateKeyRequest', 'UpdateKeyRequest'],
     id: ({ hash }) => hash as string,

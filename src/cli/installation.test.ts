@@ -8,7 +8,7 @@ import { createEncryption, verifySecretKey } from '../accounts/encryption.ts'
 import { createStore } from '../store/index.ts'
 import { sampleKey } from '../testing/sample-records.ts'
 import { doctor, migrate } from './check.ts'
-import { createKey, endGrace, listKeys, revokeKey, rotateKey } from './keys.ts'
+import { createKey, endGrace, listKeys, revokeKey, rotateKey, updateKey } from './keys.ts'
 import { run } from './run.ts'
 import { rotate } from './secrets.ts'
 
@@ -41,6 +41,7 @@ describe('where there is no installation', () => {
   it.each([
     ['keys create', () => create()],
     ['keys list', () => listKeys({}, { data })],
+    ['keys update', () => updateKey('ci', { disable: true }, { data })],
     ['keys rotate', () => rotateKey('ci', { grace: '1h' }, { data })],
     ['keys revoke', () => revokeKey('ci', { data })],
     ['secrets rotate', () => rotate({ data })],
@@ -148,6 +149,53 @@ describe('where there is one', () => {
       errorType: 'invalid_request',
       message: '--unused-for long: a duration is expected, such as 90d or 12h',
     })
+  })
+
+  it('keys update changes what is named, and says what the key is then', async () => {
+    await create()
+    const change = async (options: Parameters<typeof updateKey>[1]): Promise<string> => {
+      out = ''
+      await updateKey('ci', options, { data })
+      return out.trim()
+    }
+    const label = /\((\S+)\)/
+    expect(await change({ limit: '20.5', reset: 'monthly', expires: '2999-01-31' })).toMatch(
+      /^Changed: inference key "ci" \(\S+\); active; expires: 2999-01-31T00:00; limit: 20.5 USD, monthly\. A running gateway follows within 5 seconds\.$/,
+    )
+    expect(await change({ disable: true })).toContain('; disabled; expires: 2999-01-31T00:00; limit: 20.5 USD, monthly.')
+    expect(await change({ enable: true, expires: 'never', reset: 'never' })).toContain('; active; expires: never; limit: 20.5 USD.')
+    expect(await change({ limit: 'none' })).toContain('; limit: none.')
+    expect((await change({ limit: '0' })).replace(label, '')).toContain('; limit: 0 USD.')
+    await updateKey('ci', { name: 'continuous integration' }, { data })
+    await expect(change({ disable: true })).rejects.toMatchObject({ errorType: 'not_found' })
+  })
+
+  it.each([
+    [{}, 'Nothing to change'],
+    [{ limit: '' }, '--limit : an amount in USD is expected'],
+    [{ limit: '-1' }, '--limit -1: an amount'],
+    [{ limit: '1e3' }, '--limit 1e3: an amount'],
+    [{ limit: '2000000000' }, '--limit 2000000000: an amount'],
+    [{ expires: 'soon' }, '--expires soon: a date'],
+    [{ expires: '2001-01-01' }, 'expires_at must be a time in the future'],
+    [{ name: ' ' }, 'name must be 1 to 256 characters'],
+  ])('keys update refuses %j and changes nothing', async (options, message) => {
+    await create()
+    await expect(updateKey('ci', { ...options }, { data })).rejects.toMatchObject({
+      errorType: 'invalid_request',
+      message: expect.stringContaining(message),
+    })
+    out = ''
+    await listKeys({}, { data })
+    expect(out.split('\n')[1]).toMatch(/ active +\S+ +never +never +\w{12} +ci$/)
+  })
+
+  it('keys update gives a management key no limit, but an end', async () => {
+    await createKey({ name: 'boss', management: true }, { data })
+    await expect(updateKey('boss', { limit: '5' }, { data })).rejects.toMatchObject({ message: expect.stringContaining('makes no calls') })
+    out = ''
+    await updateKey('boss', { expires: '2999-01-31T12:00:00Z' }, { data })
+    expect(out).toMatch(/^Changed: management key "boss" \(\S+\); active; expires: 2999-01-31T12:00\. /)
   })
 
   it('keys rotate prints the new secret alone, and keys list shows which earlier ones work until when', async () => {

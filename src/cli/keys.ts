@@ -3,14 +3,16 @@ import { earlierSecretsOf } from '../core/api-key.ts'
 import { createKeyAccounts } from '../accounts/keys.ts'
 import { openExistingStore } from '../wiring/boot.ts'
 import { loadConfig } from '../config/load.ts'
-import type { KeyAccounts } from '../core/account.ts'
+import type { KeyAccounts, KeyChange } from '../core/account.ts'
 import { GatewayError } from '../core/error.ts'
 import type { KeyUse } from '../core/key-use.ts'
+import { creditLimitOf, resetOf } from '../core/limit-settings.ts'
 import type { ApiKey, WorkspaceStore } from '../core/store.ts'
 import { systemClock } from '../lib/clock.ts'
+import { defined } from '../lib/defined.ts'
 import { parseDuration } from '../lib/units.ts'
 import type { Overrides } from './overrides.ts'
-import type { CreateKeyOptions, ListKeysOptions, RotateKeyOptions } from './program.ts'
+import type { CreateKeyOptions, ListKeysOptions, RotateKeyOptions, UpdateKeyOptions } from './program.ts'
 import { storeOptions } from './serve.ts'
 import { table } from './table.ts'
 
@@ -39,6 +41,13 @@ export async function createKey(options: CreateKeyOptions, overrides: Overrides)
     process.stderr.write(`Shown this once. ${key.kind} key "${key.name}", hash ${key.hash}\n`)
   })
 }
+
+/** As the API takes it. `Number` would also read hexadecimal digits and nothing at all. */
+const AMOUNT = z
+  .string()
+  .regex(/^\d{1,10}(\.\d{1,12})?$/)
+  .transform(Number)
+  .pipe(z.number().max(1e9))
 
 /** An existing date, or a time on one. `Date.parse` would take February 31 for March 3, and a lone number for a month. */
 const EXPIRES = z.union([z.iso.date(), z.iso.datetime({ offset: true, local: true })])
@@ -118,6 +127,48 @@ function stateOf({ revokedAt, disabled, expiresAt }: ApiKey, now: number): strin
   if (revokedAt !== null) return 'revoked'
   if (disabled) return 'disabled'
   return expiresAt !== null && expiresAt <= now ? 'expired' : 'active'
+}
+
+export async function updateKey(reference: string, options: UpdateKeyOptions, overrides: Overrides): Promise<void> {
+  const change = changeIn(options)
+  await withAccounts(overrides, async (accounts) => {
+    const before = await accounts.find(reference)
+    if (before.kind === 'management' && change.settings !== undefined)
+      throw new GatewayError('invalid_request', `"${before.name}" is a management key: it makes no calls, so it has no limit`)
+    const key = await accounts.update(before.hash, change)
+    const limit = creditLimitOf(key)
+    const reset = resetOf(key)
+    const parts = [
+      `${key.kind} key "${key.name}" (${key.label})`,
+      stateOf(key, systemClock.now()),
+      `expires: ${minuteOrNever(key.expiresAt)}`,
+      ...(key.kind === 'management' ? [] : [`limit: ${limit === undefined ? 'none' : `${limit} USD${reset === 'lifetime' ? '' : `, ${reset}`}`}`]),
+    ]
+    process.stdout.write(`Changed: ${parts.join('; ')}. A running gateway follows within 5 seconds.\n`)
+  })
+}
+
+function changeIn({ name, disable, enable, limit, reset, expires }: UpdateKeyOptions): KeyChange {
+  const settings = defined({
+    limit: limit === undefined ? undefined : amountOrNone(limit),
+    limit_reset: reset === 'never' ? null : reset,
+  })
+  const change = defined({
+    name,
+    disabled: disable === true ? true : enable === true ? false : undefined,
+    expiresAt: expires === undefined ? undefined : expires.trim() === 'never' ? null : parseDate(expires),
+    settings: Object.keys(settings).length === 0 ? undefined : settings,
+  })
+  if (Object.keys(change).length === 0)
+    throw new GatewayError('invalid_request', 'Nothing to change: name what, such as --limit 20 or --disable (signalbox keys update --help)')
+  return change
+}
+
+function amountOrNone(text: string): number | null {
+  if (text.trim() === 'none') return null
+  const { data } = AMOUNT.safeParse(text.trim())
+  if (data === undefined) throw new GatewayError('invalid_request', `--limit ${text}: an amount in USD is expected, such as 20 or 0.5, or none`)
+  return data
 }
 
 export async function rotateKey(reference: string, { grace }: RotateKeyOptions, overrides: Overrides): Promise<void> {

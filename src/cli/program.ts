@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Overrides } from './overrides.ts'
 
 /** What each command does; main wires the real ones in, tests their own. */
@@ -13,6 +13,7 @@ export interface Commands {
   send(prompt: string, options: SendOptions): Promise<void>
   createKey(options: CreateKeyOptions, overrides: Overrides): Promise<void>
   listKeys(options: ListKeysOptions, overrides: Overrides): Promise<void>
+  updateKey(key: string, options: UpdateKeyOptions, overrides: Overrides): Promise<void>
   rotateKey(key: string, options: RotateKeyOptions, overrides: Overrides): Promise<void>
   endGrace(key: string, overrides: Overrides): Promise<void>
   revokeKey(key: string, overrides: Overrides): Promise<void>
@@ -77,6 +78,18 @@ export interface CreateKeyOptions {
 export interface ListKeysOptions {
   /** `90d`: only keys that were not used for so long. */
   readonly unusedFor?: string
+}
+
+export interface UpdateKeyOptions {
+  readonly name?: string
+  readonly disable?: boolean
+  readonly enable?: boolean
+  /** USD, or `none`. */
+  readonly limit?: string
+  /** `daily`, `weekly`, `monthly` or `never`. */
+  readonly reset?: string
+  /** A date, or `never`. */
+  readonly expires?: string
 }
 
 export interface RotateKeyOptions {
@@ -152,7 +165,7 @@ export function createProgram(commands: Commands, version: string): Command {
     .option('--no-stream', 'wait for the whole answer')
     .action((prompt: string, options: SendOptions) => commands.send(prompt, options))
 
-  const keys = program.command('keys').description('create, list, rotate and revoke API keys')
+  const keys = program.command('keys').description('create, list, change, rotate and revoke API keys')
   configured(keys.command('create').description('create a key and print it once'))
     .requiredOption('--name <name>', 'what the key is for')
     .option('--management', 'create a management key instead of an inference key', false)
@@ -162,6 +175,14 @@ export function createProgram(commands: Commands, version: string): Command {
   configured(keys.command('list').description('list keys and when they were last used; the keys themselves are never stored'))
     .option('--unused-for <duration>', 'only keys that exist and were not used for so long, such as 90d, without revoked ones')
     .action((options: ListKeysOptions & Overrides) => commands.listKeys(options, options))
+  configured(keys.command('update').description('change a key; what is not named stays').argument('<key>', 'hash, label or name'))
+    .option('--name <name>', 'another name')
+    .addOption(new Option('--disable', 'refuse its calls until it is enabled').conflicts('enable'))
+    .option('--enable', 'accept its calls again')
+    .option('--limit <usd>', 'what it may spend, in USD; none: no limit of its own')
+    .addOption(new Option('--reset <period>', 'when that starts anew (UTC)').choices(['daily', 'weekly', 'monthly', 'never']))
+    .option('--expires <date>', 'ISO 8601 date after which the key is refused; never: not at all')
+    .action((key: string, options: UpdateKeyOptions & Overrides) => commands.updateKey(key, options, options))
   configured(
     keys
       .command('rotate')

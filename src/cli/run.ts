@@ -20,6 +20,7 @@ const COMMANDS: Commands = {
   explain: async (options, overrides) => (await import('./explain.ts')).explain(options, overrides),
   createKey: async (options, overrides) => (await import('./keys.ts')).createKey(options, overrides),
   listKeys: async (options, overrides) => (await import('./keys.ts')).listKeys(options, overrides),
+  updateKey: async (key, options, overrides) => (await import('./keys.ts')).updateKey(key, options, overrides),
   rotateKey: async (key, options, overrides) => (await import('./keys.ts')).rotateKey(key, options, overrides),
   endGrace: async (key, overrides) => (await import('./keys.ts')).endGrace(key, overrides),
   revokeKey: async (key, overrides) => (await import('./keys.ts')).revokeKey(key, overrides),

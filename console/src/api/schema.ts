@@ -28,7 +28,7 @@ export type CreateKeysAnswer = { readonly data: ApiKey; readonly key: string }
 
 export type GetKeyAnswer = { readonly data: ApiKey }
 
-export type UpdateKeyRequest = { readonly name?: string | undefined; readonly disabled?: boolean | undefined; readonly limit?: (number | null) | undefined; readonly limit_reset?: (("daily" | "weekly" | "monthly") | null) | undefined; readonly include_byok_in_limit?: boolean | undefined; readonly rate_limits?: ({ readonly requests_per_minute?: (number | null) | undefined; readonly tokens_per_minute?: (number | null) | undefined; readonly concurrent_requests?: (number | null) | undefined } | null) | undefined }
+export type UpdateKeyRequest = { readonly name?: string | undefined; readonly disabled?: boolean | undefined; readonly expires_at?: (string | null) | undefined; readonly limit?: (number | null) | undefined; readonly limit_reset?: (("daily" | "weekly" | "monthly") | null) | undefined; readonly include_byok_in_limit?: boolean | undefined; readonly rate_limits?: ({ readonly requests_per_minute?: (number | null) | undefined; readonly tokens_per_minute?: (number | null) | undefined; readonly concurrent_requests?: (number | null) | undefined } | null) | undefined }
 
 export type DeleteKeysAnswer = { readonly deleted: true }
 

@@ -67,6 +67,8 @@ function settingsIn(body: LimitFields): { readonly [name: string]: unknown } {
   return settings
 }
 
+const timeIn = (written: string | null | undefined): number | null => (written == null ? null : Date.parse(written))
+
 const withoutNulls = (settings: { readonly [name: string]: unknown }): { readonly [name: string]: unknown } =>
   Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null))
 
@@ -124,7 +126,7 @@ export function keyRoutes(options: KeyRouteOptions): ManagementRoutes {
           name: body.name,
           kind: 'inference',
           workspaceId: workspaceForNew(request, body.workspace_id),
-          expiresAt: body.expires_at == null ? null : Date.parse(body.expires_at),
+          expiresAt: timeIn(body.expires_at),
           creatorUserId: body.creator_user_id === undefined ? (callerOf(request).owner.userId ?? null) : body.creator_user_id,
           settings: withoutNulls(settingsIn(body)),
         }),
@@ -155,6 +157,7 @@ export function keyRoutes(options: KeyRouteOptions): ManagementRoutes {
           accounts.update(hash, {
             ...(body.name === undefined ? {} : { name: body.name }),
             ...(body.disabled === undefined ? {} : { disabled: body.disabled }),
+            ...(body.expires_at === undefined ? {} : { expiresAt: timeIn(body.expires_at) }),
             settings: settingsIn(body),
           }),
         )

@@ -33,17 +33,27 @@ const limits = {
 }
 const name = z.string().min(1).max(256)
 
+const expiry = z.iso.datetime({ offset: true }).nullable().optional()
+
 export const createKeyBody = component(
   'CreateKeyRequest',
   z.strictObject({
     name,
     ...limits,
-    expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
+    expires_at: expiry,
     creator_user_id: z.string().min(1).max(256).nullable().optional(),
     workspace_id: z.uuid().optional(),
   }),
 )
-export const updateKeyBody = component('UpdateKeyRequest', z.strictObject({ name: name.optional(), disabled: z.boolean().optional(), ...limits }))
+export const updateKeyBody = component(
+  'UpdateKeyRequest',
+  z.strictObject({
+    name: name.optional(),
+    disabled: z.boolean().optional(),
+    expires_at: expiry.describe('Beyond the contract. Also of a key that has expired; null: never.'),
+    ...limits,
+  }),
+)
 export const rotateKeyBody = component(
   'RotateKeyRequest',
   z.strictObject({

@@ -1,5 +1,4 @@
-import { TextInput } from '@mantine/core'
-import { useRef, useState, type ReactNode } from 'react'
+import { useState, type ReactNode } from 'react'
 import type { ApiError } from '../../api/client.ts'
 import { useChange } from '../../api/hooks.ts'
 import type { CreateKeyRequest, Workspace } from '../../api/schema.ts'
@@ -8,7 +7,7 @@ import { refusalAt, refusalElsewhere } from '../../lib/fields.ts'
 import { EditForm } from '../../ui/edit-form.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { WorkspaceSelect } from '../../ui/workspace-select.tsx'
-import { KEY_PATHS, KeyFields } from './fields.tsx'
+import { KEY_PATHS, KeyFields, useExpiry } from './fields.tsx'
 import { createKeyBody, newKeyForm } from './form.ts'
 import { NewKey } from './new-key.tsx'
 
@@ -55,20 +54,16 @@ interface FormProps extends Pick<CreateKeyProps, 'workspaces' | 'workspaceId'> {
 function CreateKeyForm({ workspaces, workspaceId, isBusy, error, onCancel, onCreate }: FormProps): ReactNode {
   const [empty] = useState(() => newKeyForm(workspaceId))
   const [form, setForm] = useState(empty)
-  const expires = useRef<HTMLInputElement>(null)
-  const [isHalfTyped, setHalfTyped] = useState(false)
+  const expiry = useExpiry()
   const submit = (): void => {
-    // A date without a time reads as empty, which would create a key that never expires.
-    const isHalf = expires.current?.validity.badInput === true || (form.expires !== '' && Number.isNaN(Date.parse(form.expires)))
-    setHalfTyped(isHalf)
-    if (!isHalf) onCreate(createKeyBody(form))
+    if (expiry.isComplete(form.expires)) onCreate(createKeyBody(form))
   }
   return (
     <EditForm
       label="New key"
       action="Create key"
       busy={isBusy}
-      problem={refusalElsewhere(error, [...KEY_PATHS, 'expires_at', 'workspace_id'])}
+      problem={refusalElsewhere(error, [...KEY_PATHS, 'workspace_id'])}
       disabled={form.name.trim() === ''}
       unsaved={isChanged(empty, form)}
       onSubmit={submit}
@@ -80,16 +75,7 @@ function CreateKeyForm({ workspaces, workspaceId, isBusy, error, onCancel, onCre
         onChange={(id) => setForm({ ...form, workspaceId: id })}
         error={refusalAt(error, 'workspace_id')}
       />
-      <KeyFields form={form} onChange={(next) => setForm({ ...form, ...next })} error={error} />
-      <TextInput
-        ref={expires}
-        type="datetime-local"
-        label="Expires"
-        description="In your time zone. Leave empty for never. This cannot be changed later."
-        value={form.expires}
-        onChange={(event) => setForm({ ...form, expires: event.currentTarget.value })}
-        error={isHalfTyped ? 'Enter a date and a time.' : refusalAt(error, 'expires_at')}
-      />
+      <KeyFields form={form} onChange={(next) => setForm({ ...form, ...next })} error={error} expiry={expiry} />
     </EditForm>
   )
 }

@@ -13,7 +13,7 @@ import { Loaded } from '../../ui/loaded.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { SidePanel } from '../../ui/side-panel.tsx'
 import { useDone } from '../../ui/unsaved.tsx'
-import { KEY_PATHS, KeyFields } from './fields.tsx'
+import { KEY_PATHS, KeyFields, useExpiry } from './fields.tsx'
 import { keyChanges, keyFormOf } from './form.ts'
 import { LimitBar } from './limit-bar.tsx'
 import { NewKey } from './new-key.tsx'
@@ -129,6 +129,7 @@ function Editor({ of: key }: { readonly of: ApiKey }): ReactNode {
   const [before, setBefore] = useState(key)
   const [form, setForm] = useState(() => keyFormOf(before))
   const change = useChange('PATCH /api/v1/keys/{hash}', OUTDATED)
+  const expiry = useExpiry()
   const body = keyChanges(before, form)
   const done = useDone()
   const onSuccess = ({ data }: { readonly data: ApiKey }): void => {
@@ -144,9 +145,11 @@ function Editor({ of: key }: { readonly of: ApiKey }): ReactNode {
       problem={refusalElsewhere(change.error, KEY_PATHS)}
       disabled={Object.keys(body).length === 0 || form.name.trim() === ''}
       unsaved={isChanged(keyFormOf(before), form)}
-      onSubmit={() => change.mutate({ params: { hash: key.hash }, body }, { onSuccess })}
+      onSubmit={() => {
+        if (expiry.isComplete(form.expires)) change.mutate({ params: { hash: key.hash }, body }, { onSuccess })
+      }}
     >
-      <KeyFields form={form} onChange={(next) => setForm({ ...form, ...next })} error={change.error} />
+      <KeyFields form={form} onChange={(next) => setForm({ ...form, ...next })} error={change.error} expiry={expiry} />
     </EditForm>
   )
 }

@@ -1,9 +1,9 @@
 import { Checkbox, Group, NumberInput, Select, TextInput } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { useRef, useState, type ReactNode, type RefObject } from 'react'
 import type { ApiError } from '../../api/client.ts'
 import { refusalAt } from '../../lib/fields.ts'
 import { RateInputs } from '../../ui/rate-inputs.tsx'
-import type { KeyForm, Reset } from './form.ts'
+import { isTime, type KeyForm, type Reset } from './form.ts'
 
 const RESETS: readonly { readonly value: Reset; readonly label: string }[] = [
   { value: 'never', label: 'never' },
@@ -13,16 +13,36 @@ const RESETS: readonly { readonly value: Reset; readonly label: string }[] = [
 ]
 
 /** Fields of `KeyFields` that show errors themselves. */
-export const KEY_PATHS = ['name', 'limit', 'limit_reset', 'include_byok_in_limit', 'rate_limits'] as const
+export const KEY_PATHS = ['name', 'limit', 'limit_reset', 'include_byok_in_limit', 'rate_limits', 'expires_at'] as const
+
+/** Of the date field: a date without a time reads as empty, which would be a key that never expires. */
+export interface Expiry {
+  readonly input: RefObject<HTMLInputElement | null>
+  readonly isHalfTyped: boolean
+  /** To be asked before the form is sent; if it is false, the field says why. */
+  readonly isComplete: (expires: string) => boolean
+}
+
+export function useExpiry(): Expiry {
+  const input = useRef<HTMLInputElement>(null)
+  const [isHalfTyped, setHalfTyped] = useState(false)
+  const isComplete = (expires: string): boolean => {
+    const isHalf = input.current?.validity.badInput === true || (expires !== '' && !isTime(expires))
+    setHalfTyped(isHalf)
+    return !isHalf
+  }
+  return { input, isHalfTyped, isComplete }
+}
 
 export interface KeyFieldsProps {
   readonly form: KeyForm
   readonly onChange: (next: Partial<KeyForm>) => void
   readonly error: ApiError | null
+  readonly expiry: Expiry
 }
 
 /** The fields for new and existing keys. */
-export function KeyFields({ form, onChange, error }: KeyFieldsProps): ReactNode {
+export function KeyFields({ form, onChange, error, expiry: { input, isHalfTyped } }: KeyFieldsProps): ReactNode {
   return (
     <>
       <TextInput
@@ -63,6 +83,15 @@ export function KeyFields({ form, onChange, error }: KeyFieldsProps): ReactNode 
         error={refusalAt(error, 'include_byok_in_limit')}
       />
       <RateInputs value={form.rates} onChange={(rates) => onChange({ rates })} error={error} />
+      <TextInput
+        ref={input}
+        type="datetime-local"
+        label="Expires"
+        description="In your time zone. Leave empty for never."
+        value={form.expires}
+        onChange={(event) => onChange({ expires: event.currentTarget.value })}
+        error={isHalfTyped ? 'Enter a date and a time.' : refusalAt(error, 'expires_at')}
+      />
     </>
   )
 }

@@ -9,14 +9,14 @@ export interface KeyForm {
   readonly reset: Reset
   readonly includeByok: boolean
   readonly rates: RateFields
+  /** A time in the reader's time zone, as date fields have it: `2026-01-31T12:00`; '' means never. */
+  readonly expires: string
 }
 export type Reset = NonNullable<ApiKey['limit_reset']> | 'never'
 
 /** Fields for new keys only. */
 export interface NewKeyForm extends KeyForm {
   readonly workspaceId: string
-  /** A time in the reader's time zone, as date fields have it: `2026-01-31T12:00`; '' means never. */
-  readonly expires: string
 }
 
 export const newKeyForm = (workspaceId: string): NewKeyForm => ({
@@ -25,8 +25,8 @@ export const newKeyForm = (workspaceId: string): NewKeyForm => ({
   reset: 'never',
   includeByok: false,
   rates: rateFieldsOf(undefined),
-  workspaceId,
   expires: '',
+  workspaceId,
 })
 
 export const keyFormOf = (key: ApiKey): KeyForm => ({
@@ -35,22 +35,32 @@ export const keyFormOf = (key: ApiKey): KeyForm => ({
   reset: key.limit_reset ?? 'never',
   includeByok: key.include_byok_in_limit,
   rates: rateFieldsOf(key.rate_limits),
+  expires: key.expires_at === null ? '' : localMinute(new Date(key.expires_at)),
 })
 
-const bodyOf = ({ name, limit, reset, includeByok, rates }: KeyForm) => ({
+function localMinute(time: Date): string {
+  const two = (n: number): string => String(n).padStart(2, '0')
+  const date = [String(time.getFullYear()).padStart(4, '0'), two(time.getMonth() + 1), two(time.getDate())]
+  return `${date.join('-')}T${two(time.getHours())}:${two(time.getMinutes())}`
+}
+
+const bodyOf = ({ name, limit, reset, includeByok, rates, expires }: KeyForm) => ({
   name: name.trim(),
   limit: numberOf(limit),
   limit_reset: reset === 'never' ? null : reset,
   include_byok_in_limit: includeByok,
   rate_limits: ratesOf(rates),
+  expires_at: isTime(expires) ? new Date(expires).toISOString() : null,
 })
 
+/** Where a browser has no date fields, anything may be typed. */
+export const isTime = (text: string): boolean => !Number.isNaN(Date.parse(text))
+
 export function createKeyBody(form: NewKeyForm): CreateKeyRequest {
-  const expires = form.expires === '' ? null : new Date(form.expires).toISOString()
-  return withoutNulls({ ...bodyOf(form), expires_at: expires, workspace_id: form.workspaceId === '' ? null : form.workspaceId }) as CreateKeyRequest
+  return withoutNulls({ ...bodyOf(form), workspace_id: form.workspaceId === '' ? null : form.workspaceId }) as CreateKeyRequest
 }
 
-/** Only what differs; an emptied limit is null. */
+/** Only what differs; an emptied limit or expiry is null. */
 export const keyChanges = (key: ApiKey, form: KeyForm): UpdateKeyRequest => changesOf(bodyOf(keyFormOf(key)), bodyOf(form))
 
 /** A complete shell command that calls a model with the key and works without editing. */

@@ -51,6 +51,16 @@ describe('a change of a key', () => {
       rate_limits: { requests_per_minute: 60, tokens_per_minute: 9 },
     })
   })
+
+  it('has another end only where it was changed: the field knows no seconds', () => {
+    const ending = key({ expires_at: new Date(2031, 0, 31, 12, 5, 59, 999).toISOString() })
+    const form = keyFormOf(ending)
+    expect(form.expires).toBe('2031-01-31T12:05')
+    expect(keyChanges(ending, { ...form, name: 'x' })).toEqual({ name: 'x' })
+    expect(keyChanges(ending, { ...form, expires: '' })).toEqual({ expires_at: null })
+    expect(keyChanges(ending, { ...form, expires: '2032-01-31T12:05' })).toEqual({ expires_at: new Date(2032, 0, 31, 12, 5).toISOString() })
+    expect(keyChanges(key(), { ...keyFormOf(key()), expires: '2032-01-31T12:05' })).toHaveProperty('expires_at')
+  })
 })
 
 it('a disabled key is shown as disabled even if it has expired, and a key counts as expired from that moment on', () => {
