@@ -6,7 +6,7 @@ import { loadConfig } from '../config/load.ts'
 import type { KeyAccounts, KeyChange } from '../core/account.ts'
 import { GatewayError } from '../core/error.ts'
 import type { KeyUse } from '../core/key-use.ts'
-import { creditLimitOf, resetOf } from '../core/limit-settings.ts'
+import { creditLimitOf, MAX_AMOUNT_USD, resetOf } from '../core/limit-settings.ts'
 import type { ApiKey, WorkspaceStore } from '../core/store.ts'
 import { systemClock } from '../lib/clock.ts'
 import { defined } from '../lib/defined.ts'
@@ -42,12 +42,12 @@ export async function createKey(options: CreateKeyOptions, overrides: Overrides)
   })
 }
 
-/** As the API takes it. `Number` would also read hexadecimal digits and nothing at all. */
+/** With the API's bounds. `Number` would also read hexadecimal digits and nothing at all. */
 const AMOUNT = z
   .string()
   .regex(/^\d{1,10}(\.\d{1,12})?$/)
   .transform(Number)
-  .pipe(z.number().max(1e9))
+  .pipe(z.number().max(MAX_AMOUNT_USD))
 
 /** An existing date, or a time on one. `Date.parse` would take February 31 for March 3, and a lone number for a month. */
 const EXPIRES = z.union([z.iso.date(), z.iso.datetime({ offset: true, local: true })])

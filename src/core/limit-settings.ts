@@ -3,6 +3,9 @@ import type { ApiKey, Workspace } from './store.ts'
 
 /** Limits in the `settings` of keys and workspaces, by their contract names. A row that was edited by hand never causes a reader to fail. */
 
+/** The largest amount in USD that may be set: a limit, a budget. */
+export const MAX_AMOUNT_USD = 1e9
+
 /** A budget in `workspace.settings.budgets`, by interval. */
 export interface StoredBudget {
   readonly id: string

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { GatewayError, isGatewayError } from '../../core/error.ts'
+import { MAX_AMOUNT_USD } from '../../core/limit-settings.ts'
 import { DEFAULT_WORKSPACE_ID } from '../../core/store.ts'
 import { callerOf } from './app.ts'
 import { asStored } from './uuid-spelling.ts'
@@ -33,7 +34,7 @@ export const digits = (max: number) =>
 export const offsetField = z.preprocess((value) => (value === '' || value === 'null' ? undefined : value), digits(999_999_999).default(0))
 export const limitField = digits(100).pipe(z.int().min(1)).default(50)
 /** USD. */
-export const amountField = z.number().min(0).max(1e9)
+export const amountField = z.number().min(0).max(MAX_AMOUNT_USD)
 
 /** One page of a list. */
 export const pageOf = <T>(rows: readonly T[], offset: number, limit: number): readonly T[] => rows.slice(offset, offset + limit)
