@@ -5,7 +5,7 @@ import { serveThread } from '../wiring/delivery-thread.ts'
 
 /**
  * What the delivery thread does, in this thread: over the same messages, copied in the same way, but without a heap and modules of its own, which take
- * half of the time of a test that starts a gateway. An error that would end the thread ends the tests.
+ * three quarters of what a gateway costs to start and stop. An error that would end the thread ends the tests.
  */
 export function spawnInline(data: DeliveryThreadData): Thread {
   const { port1: gateway, port2: delivery } = new MessageChannel()

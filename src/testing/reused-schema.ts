@@ -61,7 +61,7 @@ async function withClient<T>(url: Secret, work: (client: pg.Client) => Promise<T
 /** All foreign keys cascade, so that the order does not matter; one that did not would fail here. */
 async function emptying(client: pg.Client): Promise<string> {
   const tables = await client.query<{ readonly name: string }>(
-    `select relname as name from pg_class where relnamespace = current_schema()::regnamespace and relkind = 'r' and relname <> 'migrations'`,
+    `select relname as name from pg_class where relnamespace = current_schema()::regnamespace and relkind = 'r'`,
   )
   const statements: string[] = []
   for (const { name } of tables.rows) {
