@@ -1,4 +1,4 @@
-import type { Given } from '../shared/given.ts'
+import type { SourcePart } from '../shared/source-part.ts'
 
 /** What a key without a list of models may request. This depends on the version in the file, because the default changed from every model to none. */
 export type Unlisted = 'anything' | 'nothing' | 'unsaid'
@@ -7,7 +7,7 @@ export const unlistedOf = (version: unknown): Unlisted => (version === 1 ? 'anyt
 
 /** A model's id at the server, if it differs from the name in requests. */
 export interface Alias {
-  readonly given: Given
+  readonly part: SourcePart
   readonly id: string
   /** The model that it is, if the id does not say so. */
   readonly known: string
@@ -22,13 +22,13 @@ export interface Allowed {
 const UNSAID = 'lists no models and is taken for any, as it was before version 1.5; since then it stands for none, unless the file has version 1'
 
 /** Undefined if the key allows no model, which is then noted. `single` is the only model of a server that has one. */
-export function allowedOf(key: Given, unlisted: Unlisted, single: string | undefined): Allowed | undefined {
+export function allowedOf(key: SourcePart, unlisted: Unlisted, single: string | undefined): Allowed | undefined {
   const models = key.at('models')
   if (single !== undefined) {
-    if (models.isThere) models.note('fine', `its server has one model, ${JSON.stringify(single)}`)
+    if (models.exists) models.note('fine', `its server has one model, ${JSON.stringify(single)}`)
     return { models: [single], isDenied: () => false }
   }
-  const listed = models.isThere ? models.texts() : []
+  const listed = models.exists ? models.texts() : []
   const denied = key.at('blacklisted_models').value
   const isDenied = (model: string): boolean => Array.isArray(denied) && (denied.includes(model) || denied.includes('*'))
   if (listed.includes('*')) return { models: undefined, isDenied }
@@ -41,14 +41,14 @@ export function allowedOf(key: Given, unlisted: Unlisted, single: string | undef
 /** Settings of an alias that point to another place than its key does. */
 const ELSEWHERE = ['endpoint', 'region', 'project_id'] as const
 
-export function aliasOf(given: Given): Alias {
-  if (!given.isMapping) {
-    const id = given.text() ?? given.key
-    return { given, id, known: given.key }
+export function aliasOf(part: SourcePart): Alias {
+  if (!part.isMapping) {
+    const id = part.text() ?? part.key
+    return { part, id, known: part.key }
   }
-  for (const member of ELSEWHERE.map((name) => given.at(name)))
-    if (member.isThere)
+  for (const member of ELSEWHERE.map((name) => part.at(name)))
+    if (member.exists)
       member.note('do', 'is not carried: it is asked where its key is; another place is a provider of its own, with an endpoint of the model')
-  const name = given.at('model_name')
-  return { given, id: given.at('model_id').text() ?? given.key, known: (name.isThere ? name.text() : undefined) ?? given.key }
+  const name = part.at('model_name')
+  return { part, id: part.at('model_id').text() ?? part.key, known: (name.exists ? name.text() : undefined) ?? part.key }
 }

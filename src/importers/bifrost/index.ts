@@ -2,7 +2,7 @@ import { GatewayError } from '../../core/error.ts'
 import { defined } from '../../lib/defined.ts'
 import { AccountBook } from '../shared/accounts.ts'
 import { modelsOf, type Deployment, type Group } from '../shared/deployments.ts'
-import { Given, Ledger } from '../shared/given.ts'
+import { SourcePart, Ledger } from '../shared/source-part.ts'
 import type { ImportContext, Imported, Importer } from '../shared/importer.ts'
 import { unservedKind } from '../shared/kinds.ts'
 import { ADVICE, PROVIDER_ADVICE } from './advice.ts'
@@ -15,7 +15,7 @@ export const bifrost: Importer = { name: NAME, title: 'Bifrost', file: 'config.j
 
 function read(tree: unknown, context: ImportContext): Imported {
   const ledger = new Ledger()
-  const root = new Given(tree, ledger)
+  const root = new SourcePart(tree, ledger)
   const providers = root.at('providers')
   if (!providers.isMapping || providers.members().length === 0)
     throw new GatewayError(
@@ -35,17 +35,17 @@ function read(tree: unknown, context: ImportContext): Imported {
 }
 
 /** Keys that allow every model make their provider open, under the name that callers use. One name leads to one account only. */
-function openAll(provider: Given, keys: readonly Key[], book: AccountBook): void {
+function openAll(provider: SourcePart, keys: readonly Key[], book: AccountBook): void {
   const open = keys.filter(({ models }) => models === undefined)
-  for (const [index, { given, account, patience }] of open.entries()) {
+  for (const [index, { part, account, patience }] of open.entries()) {
     if (index === 0 && book.openAs(provider.key, account, patience) !== undefined) continue
     const slug = book.slugOf(account, patience)
-    given.at('models').note('do', `takes any model, as ${slug}/ID: ${provider.key}/ID leads to one account at most; models[].endpoints share calls`)
+    part.at('models').note('do', `takes any model, as ${slug}/ID: ${provider.key}/ID leads to one account at most; models[].endpoints share calls`)
   }
 }
 
 /** The models that callers request from a provider by name. */
-function groupsOf(provider: Given, keys: readonly Key[], book: AccountBook, context: ImportContext): readonly Group[] {
+function groupsOf(provider: SourcePart, keys: readonly Key[], book: AccountBook, context: ImportContext): readonly Group[] {
   const named = new Map<string, Deployment[]>()
   openAll(provider, keys, book)
   const listed = new Set(keys.flatMap(({ models }) => models ?? []))
@@ -58,12 +58,12 @@ function groupsOf(provider: Given, keys: readonly Key[], book: AccountBook, cont
       if (kind === undefined) named.set(name, [...(named.get(name) ?? []), deploymentOf(key, model, slug, context)])
       // Noted only for keys that list the model or have another id for it. Keys for every model do not mention it.
       else if (key.models !== undefined || key.ids.has(model))
-        key.given.at('models').note('lost', `${JSON.stringify(name)} is not carried: nothing here serves models for ${kind}`)
+        key.part.at('models').note('lost', `${JSON.stringify(name)} is not carried: nothing here serves models for ${kind}`)
     }
   }
-  for (const [index, { given, weight }] of keys.entries())
+  for (const [index, { part, weight }] of keys.entries())
     if (weight !== undefined && [...modelsByKey[index]!].every((model) => (named.get(`${provider.key}/${model}`)?.length ?? 0) < 2))
-      given.at('weight').note('fine', 'counts among endpoints of a model; keys of one account are used in turns')
+      part.at('weight').note('fine', 'counts among endpoints of a model; keys of one account are used in turns')
   return [...named].map(([name, deployments]) => ({ name, deployments, aliases: [], spares: [] }))
 }
 
@@ -77,23 +77,23 @@ function deploymentOf(
   const { id: upstream, known } = alias ?? { id: model, known: model }
   // Costs and budgets depend on which model it is there, whatever its id.
   const pricing = alias === undefined || pricesOf(vendor, upstream) !== undefined ? undefined : pricesOf(vendor, known)
-  if (pricing !== undefined) alias?.given.note('do', AS_KNOWN)
+  if (pricing !== undefined) alias?.part.note('do', AS_KNOWN)
   const author = vendors.get(vendor)?.author ?? provider
   return { provider, author, upstream, known, rateLimits: {}, embeds: false, ...defined({ weight, pricing }) }
 }
 
 const AS_KNOWN = 'its prices of today are those of the endpoint, which has another id: as that changes, so does pricing'
 
-function notePlugin(plugin: Given): void {
+function notePlugin(plugin: SourcePart): void {
   if (plugin.at('enabled').value === false) return plugin.note('fine', 'is off')
   const name = String(plugin.at('name').value)
   plugin.note('do', Object.hasOwn(PLUGINS, name) ? PLUGINS[name]! : `${JSON.stringify(name)} has no counterpart, or is not known`)
 }
 
-function sectionsOf(client: Given): { readonly [section: string]: object } {
+function sectionsOf(client: SourcePart): { readonly [section: string]: object } {
   const megabytes = client.at('max_request_body_size_mb')
-  const size = megabytes.isThere ? megabytes.number() : undefined
-  const origins = client.at('allowed_origins').isThere ? client.at('allowed_origins').texts() : []
+  const size = megabytes.exists ? megabytes.number() : undefined
+  const origins = client.at('allowed_origins').exists ? client.at('allowed_origins').texts() : []
   const good = origins.filter((origin) => origin === '*' || URL.parse(origin)?.origin === origin)
   if (good.length < origins.length)
     client.at('allowed_origins').note('do', 'server.allowed_origins takes scheme and host of a page; others are left out')

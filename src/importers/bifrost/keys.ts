@@ -1,6 +1,6 @@
 import { defined } from '../../lib/defined.ts'
 import type { Account, Patience } from '../shared/accounts.ts'
-import type { Given } from '../shared/given.ts'
+import type { SourcePart } from '../shared/source-part.ts'
 import type { ImportContext } from '../shared/importer.ts'
 import { isReference, isSecretName, Notation, noteSecret } from '../shared/references.ts'
 import { faultOfAddress, headersOf } from '../shared/servers.ts'
@@ -12,7 +12,7 @@ const NOTATION = new Notation(/^env\.([A-Za-z_]\w*)$/)
 
 /** Keys of one account that allow the same models. */
 export interface Key {
-  readonly given: Given
+  readonly part: SourcePart
   readonly account: Account
   readonly patience: Patience
   /** If undefined, all models are allowed. */
@@ -24,7 +24,7 @@ export interface Key {
 }
 
 /** The keys of a provider; what cannot be imported is noted. */
-export function keysOf(provider: Given, unlisted: Unlisted, context: ImportContext): readonly Key[] {
+export function keysOf(provider: SourcePart, unlisted: Unlisted, context: ImportContext): readonly Key[] {
   const network = provider.at('network_config')
   const base = baseOf(provider, network, context)
   if (base === undefined) return []
@@ -32,13 +32,13 @@ export function keysOf(provider: Given, unlisted: Unlisted, context: ImportConte
   const patience: Patience = { total: NOTATION.wholeOf(network.at('default_request_timeout_in_seconds')) }
   const items = provider.at('keys').items()
   if (items.length === 0)
-    return [{ given: provider, account: { ...base, apiKeys: null, headers }, patience, ...ANYTHING, ids: new Map(), weight: undefined }]
-  return together(items.filter(isOn).flatMap((given) => keyOf(given, provider, { ...base, headers }, patience, unlisted, context) ?? []))
+    return [{ part: provider, account: { ...base, apiKeys: null, headers }, patience, ...ANYTHING, ids: new Map(), weight: undefined }]
+  return together(items.filter(isOn).flatMap((part) => keyOf(part, provider, { ...base, headers }, patience, unlisted, context) ?? []))
 }
 
 const ANYTHING: Allowed = { models: undefined, isDenied: () => false }
 
-function isOn(key: Given): boolean {
+function isOn(key: SourcePart): boolean {
   const isOff = key.at('enabled').value === false
   if (isOff) key.note('fine', 'is off')
   else if (key.at('enabled').value === true) key.at('enabled').take()
@@ -46,12 +46,12 @@ function isOn(key: Given): boolean {
 }
 
 /** The built-in provider, or else the format and the address. */
-function baseOf(provider: Given, network: Given, { vendors }: ImportContext): Account | undefined {
+function baseOf(provider: SourcePart, network: SourcePart, { vendors }: ImportContext): Account | undefined {
   const custom = provider.at('custom_provider_config')
   const type = custom.at('base_provider_type').text()
   custom.at('is_key_less').take()
   const address = network.at('base_url')
-  const text = address.isThere ? valueOf(address)?.replace(/\/+$/, '') : undefined
+  const text = address.exists ? valueOf(address)?.replace(/\/+$/, '') : undefined
   const fault = text === undefined ? undefined : faultOfAddress(text)
   const lost = (message: string): undefined =>
     provider.note('lost', `${JSON.stringify(`${provider.key}/...`)} is not carried: ${message}`) as undefined
@@ -72,23 +72,30 @@ function baseOf(provider: Given, network: Given, { vendors }: ImportContext): Ac
 /** In Bifrost the format adds the version to an address. */
 const versioned = (url: string, dialect: string): string => (/\/v\d\w*$/.test(url) || dialect === DIALECTS['gemini'] ? url : `${url}/v1`)
 
-function keyOf(given: Given, provider: Given, base: Account, patience: Patience, unlisted: Unlisted, context: ImportContext): Key | undefined {
+function keyOf(
+  part: SourcePart,
+  provider: SourcePart,
+  base: Account,
+  patience: Patience,
+  unlisted: Unlisted,
+  context: ImportContext,
+): Key | undefined {
   const ids = new Map<string, Alias>()
-  const place = KEY_CONFIGS.map((form) => ({ form, config: given.at(form.config) })).find(({ config }) => config.isThere)
+  const place = KEY_CONFIGS.map((form) => ({ form, config: part.at(form.config) })).find(({ config }) => config.exists)
   const baseUrl = place === undefined ? undefined : addressOf(place.config, place.form)
   if (baseUrl === null) return undefined
   const settings = place === undefined ? {} : settingsOf(place.config, place.form)
-  const named = [given.at('aliases'), ...(place === undefined ? [] : [place.config.at('deployments')])]
+  const named = [part.at('aliases'), ...(place === undefined ? [] : [place.config.at('deployments')])]
   for (const one of named.flatMap((names) => names.members())) ids.set(one.key, aliasOf(one))
-  const secret = [given.at('value'), ...(place === undefined ? [] : [place.config.at('secret_key')])].find(({ isThere }) => isThere)
+  const secret = [part.at('value'), ...(place === undefined ? [] : [place.config.at('secret_key')])].find(({ exists }) => exists)
   const key = secret === undefined ? undefined : secretOf(secret)
-  const apiKeys = key === undefined ? usualKeys(given, provider.key, base, settings, context) : [key]
+  const apiKeys = key === undefined ? usualKeys(part, provider.key, base, settings, context) : [key]
   const only = place?.form.model === undefined ? undefined : place.config.at(place.form.model)
-  const allowed = allowedOf(given, unlisted, only?.isThere === true ? only.text() : undefined)
+  const allowed = allowedOf(part, unlisted, only?.exists === true ? only.text() : undefined)
   if (allowed === undefined) return undefined
-  const weight = given.at('weight').isThere ? given.at('weight').number() : undefined
+  const weight = part.at('weight').exists ? part.at('weight').number() : undefined
   return {
-    given,
+    part,
     account: { ...base, settings, ...defined({ baseUrl: baseUrl ?? base.baseUrl, apiKeys }) },
     patience,
     ...allowed,
@@ -100,9 +107,9 @@ function keyOf(given: Given, provider: Given, base: Account, patience: Patience,
 type Form = (typeof KEY_CONFIGS)[number]
 
 /** Undefined if no address is given; null if it cannot be imported, which is then noted. */
-function addressOf(config: Given, { address }: Form): string | null | undefined {
+function addressOf(config: SourcePart, { address }: Form): string | null | undefined {
   const url = address === undefined ? undefined : config.at(address)
-  const text = url?.isThere === true ? valueOf(url)?.replace(/\/+$/, '') : undefined
+  const text = url?.exists === true ? valueOf(url)?.replace(/\/+$/, '') : undefined
   if (text === undefined) return undefined
   const fault = faultOfAddress(text)
   if (fault === undefined) return config.key === HOST_ALONE ? (URL.parse(text)?.origin ?? text) : versioned(text, '')
@@ -110,10 +117,10 @@ function addressOf(config: Given, { address }: Form): string | null | undefined 
   return null
 }
 
-function settingsOf(config: Given, { settings = {} }: Form): { readonly [setting: string]: unknown } {
+function settingsOf(config: SourcePart, { settings = {} }: Form): { readonly [setting: string]: unknown } {
   const found = Object.entries(settings).flatMap(([member, setting]) => {
     const value = config.at(member)
-    const set = value.isThere ? valueOf(value) : undefined
+    const set = value.exists ? valueOf(value) : undefined
     if (set === undefined) return []
     if (isSecretName(setting) && !setting.endsWith('_id') && !isReference(set) && !/^[./~]/.test(set)) noteSecret(value)
     return [[setting, set] as const]
@@ -123,7 +130,7 @@ function settingsOf(config: Given, { settings = {} }: Form): { readonly [setting
 
 /** For a key that takes its value from the machine's environment, or a server that requires none. */
 function usualKeys(
-  given: Given,
+  part: SourcePart,
   name: string,
   { vendor = '' }: Account,
   settings: { readonly [setting: string]: unknown },
@@ -132,26 +139,26 @@ function usualKeys(
   if (settings['credentials'] !== undefined) return undefined
   const usual = Object.hasOwn(USUAL_KEYS, name) && vendors.get(vendor)?.keyless !== true ? USUAL_KEYS[name] : undefined
   if (usual === undefined) return null
-  given.at('value').note('do', `its key is read from ${usual}: what the machine itself is allowed is not asked for`)
+  part.at('value').note('do', `its key is read from ${usual}: what the machine itself is allowed is not asked for`)
   return [`\${${usual}}`]
 }
 
 /** A text, or an object that states a value together with its origin. */
-function valueOf(given: Given): string | undefined {
-  if (!given.isMapping) return NOTATION.textOf(given)
-  const named = given.at('type').value === 'env' && given.at('ref').isThere ? given.at('ref') : given.at('env_var')
+function valueOf(part: SourcePart): string | undefined {
+  if (!part.isMapping) return NOTATION.textOf(part)
+  const named = part.at('type').value === 'env' && part.at('ref').exists ? part.at('ref') : part.at('env_var')
   const variable = named.text()?.replace(/^env\./, '')
-  for (const member of ['from_env', 'type']) if (given.at(member).isThere) given.at(member).note('fine', 'its value says it')
+  for (const member of ['from_env', 'type']) if (part.at(member).exists) part.at(member).note('fine', 'its value says it')
   if (variable !== undefined && /^[A-Za-z_]\w*$/.test(variable)) {
-    given.at('value').take()
+    part.at('value').take()
     return `\${${variable}}`
   }
-  return NOTATION.textOf(given.at('value'))
+  return NOTATION.textOf(part.at('value'))
 }
 
-function secretOf(given: Given): string | undefined {
-  const text = valueOf(given)
-  if (text !== undefined && !isReference(text)) noteSecret(given)
+function secretOf(part: SourcePart): string | undefined {
+  const text = valueOf(part)
+  if (text !== undefined && !isReference(text)) noteSecret(part)
   return text
 }
 
@@ -166,7 +173,7 @@ function together(keys: readonly Key[]): readonly Key[] {
       found.set(first === undefined ? same : `${same}${found.size}`, key)
       continue
     }
-    if (first.weight !== key.weight) key.given.at('weight').note('do', 'keys of one account are used in turns, whatever their weights')
+    if (first.weight !== key.weight) key.part.at('weight').note('do', 'keys of one account are used in turns, whatever their weights')
     found.set(same, { ...first, account: { ...first.account, apiKeys: [...first.account.apiKeys, ...apiKeys] } })
   }
   return [...found.values()]

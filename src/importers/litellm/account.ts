@@ -1,6 +1,6 @@
 import { defined } from '../../lib/defined.ts'
 import type { Account } from '../shared/accounts.ts'
-import type { Given } from '../shared/given.ts'
+import type { SourcePart } from '../shared/source-part.ts'
 import type { ImportContext, VendorFacts } from '../shared/importer.ts'
 import { isReference, isSecretName, noteSecret } from '../shared/references.ts'
 import { faultOfAddress, headersOf } from '../shared/servers.ts'
@@ -10,7 +10,7 @@ import { NOTATION } from './references.ts'
 const { secretOf, textOf, translated } = NOTATION
 
 /** Finds a parameter of an entry, or of the credentials that the entry names. */
-export type Params = (name: string) => Given
+export type Params = (name: string) => SourcePart
 
 /** A model as `litellm_params.model` names it. */
 export interface Addressed {
@@ -79,7 +79,7 @@ function settingsOf(
 ): { readonly [name: string]: unknown } {
   const entries = Object.entries(settings).flatMap(([param, setting]) => {
     const value = params(param)
-    if (!value.isThere) return []
+    if (!value.exists) return []
     const set = value.isMapping ? value.take() : textOf(value)
     if (isOpen(setting, set)) noteSecret(value)
     return [[setting, set] as const]
@@ -99,7 +99,7 @@ function keyOf(
   facts: VendorFacts | undefined,
   settings: { readonly [name: string]: unknown },
 ): { readonly apiKeys?: readonly string[] | null; readonly settings?: { readonly [name: string]: string } } {
-  const keyParam = (prefix.keyParams ?? ['api_key']).map(params).find(({ isThere }) => isThere)
+  const keyParam = (prefix.keyParams ?? ['api_key']).map(params).find(({ exists }) => exists)
   const key = keyParam === undefined ? undefined : secretOf(keyParam)
   if (key !== undefined) return { apiKeys: [key] }
   if (prefix.insteadOfKey !== undefined && settings[prefix.insteadOfKey] !== undefined) return {}
@@ -122,7 +122,7 @@ function vendorAt(url: URL | null, text: string, vendors: ImportContext['vendors
 /** Returns a text if there is no place: the reason. */
 function placeOf(prefix: Prefix, params: Params, vendors: ImportContext['vendors']): Place | string {
   const { provider, elsewhere, hosts, origin, path = '' } = prefix
-  const baseParam = (prefix.baseParams ?? ['api_base', 'base_url']).map(params).find(({ isThere }) => isThere)
+  const baseParam = (prefix.baseParams ?? ['api_base', 'base_url']).map(params).find(({ exists }) => exists)
   const text = baseParam && textOf(baseParam)?.replace(/(?:\/chat\/completions)?\/*$/, '')
   const usual = vendors.get(provider ?? '')?.baseUrl
   if (text === undefined) return usualPlace(prefix, vendors) ?? 'without api_base nobody knows where it is'
@@ -140,10 +140,10 @@ function placeOf(prefix: Prefix, params: Params, vendors: ImportContext['vendors
 const faultOf = (text: string, isOrigin: boolean): string | undefined => faultOfAddress(isOrigin ? text.replace(/[?#].*$/, '') : text)
 
 /** The origin of an address that leads to one deployment. A proxy in front of the provider may add a path. */
-function originOf({ origin, pathname }: URL, isOwn: boolean, given: Given): string {
+function originOf({ origin, pathname }: URL, isOwn: boolean, part: SourcePart): string {
   const before = isOwn ? '' : pathname.replace(/(?:\/openai(?:\/.*)?)?\/*$/, '')
   if (before === '') return origin
-  given.note('do', `is asked at ${before}/openai/v1 there, the current version of the API, which whoever stands before it has to let through`)
+  part.note('do', `is asked at ${before}/openai/v1 there, the current version of the API, which whoever stands before it has to let through`)
   return `${origin}${before}/openai/v1`
 }
 

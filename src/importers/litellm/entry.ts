@@ -1,6 +1,6 @@
 import { defined } from '../../lib/defined.ts'
 import type { Account, Patience } from '../shared/accounts.ts'
-import type { Given } from '../shared/given.ts'
+import type { SourcePart } from '../shared/source-part.ts'
 import type { ImportContext, RateLimitsDraft } from '../shared/importer.ts'
 import { unservedKind } from '../shared/kinds.ts'
 import { isReference } from '../shared/references.ts'
@@ -12,7 +12,7 @@ const { amountOf, secondsOf, translated, wholeOf } = NOTATION
 
 /** A parsed entry of `model_list`. */
 export interface Entry {
-  readonly given: Given
+  readonly part: SourcePart
   /** The name that callers request; `*` stands for any characters. */
   readonly name: string
   readonly accounts: readonly Account[]
@@ -28,7 +28,7 @@ export interface Entry {
   readonly embeds: boolean
 }
 
-export type Credentials = ReadonlyMap<string, Given>
+export type Credentials = ReadonlyMap<string, SourcePart>
 
 /** An entry's own timeouts take precedence. */
 export const patienceWith = (entry: Entry, patience: Patience): Patience => ({ ...patience, ...defined(entry.patience) })
@@ -42,23 +42,23 @@ const ROUTER = 'auto_router/'
 const MODES = new Set(['chat', 'completion', 'responses', 'embedding'])
 
 /** Undefined for an entry that cannot be imported, which is then noted. */
-export function readEntry(given: Given, credentials: Credentials, context: ImportContext): Entry | undefined {
-  const params = given.at('litellm_params')
-  const name = given.at('model_name').text()
+export function readEntry(part: SourcePart, credentials: Credentials, context: ImportContext): Entry | undefined {
+  const params = part.at('litellm_params')
+  const name = part.at('model_name').text()
   const model = params.at('model').text()
   const lost = (message: string): undefined => {
-    given.note('lost', name === undefined ? message : `${JSON.stringify(name)} ${message}`)
+    part.note('lost', name === undefined ? message : `${JSON.stringify(name)} ${message}`)
   }
   if (name === undefined || model === undefined) return lost('is not carried: model_name and litellm_params.model are expected')
   if (model === '*') {
-    given.note('do', EVERYTHING)
+    part.note('do', EVERYTHING)
     return undefined
   }
   if (model.startsWith(ROUTER)) return lost('is not carried: gateway/auto chooses among models here (docs/guides/model-routers.md)')
-  const info = given.at('model_info')
+  const info = part.at('model_info')
   const mode = info.at('mode').text() ?? 'chat'
   if (!MODES.has(mode)) return lost(`is not carried: nothing here serves models of mode ${mode}`)
-  const kind = info.at('mode').isThere ? undefined : (unservedKind(model) ?? unservedKind(info.at('base_model').text() ?? ''))
+  const kind = info.at('mode').exists ? undefined : (unservedKind(model) ?? unservedKind(info.at('base_model').text() ?? ''))
   if (kind !== undefined)
     return lost(`is not carried: nothing here serves models for ${kind} (if ${JSON.stringify(model)} is another, model_info.mode: chat says so)`)
   const find = paramsOf(params, credentials)
@@ -72,14 +72,14 @@ export function readEntry(given: Given, credentials: Credentials, context: Impor
   for (const member of info.members())
     if (member.key.startsWith('supports_')) member.note('fine', 'what models can is known by their names; endpoints[].supports says otherwise')
   return {
-    given,
+    part,
     name: translatedName(name),
     ...located,
     known: knownAs(info.at('base_model').text(), context),
     patience: { total: wholeOf(params.at('timeout')), firstToken: secondsOf(params.at('stream_timeout')) },
-    weight: params.at('weight').isThere ? params.at('weight').number() : undefined,
-    order: params.at('order').isThere ? params.at('order').number() : undefined,
-    rateLimits: limitsOf([params, given, info]),
+    weight: params.at('weight').exists ? params.at('weight').number() : undefined,
+    order: params.at('order').exists ? params.at('order').number() : undefined,
+    rateLimits: limitsOf([params, part, info]),
     pricing: pricingOf([params, info]) ?? pricesAs(info.at('base_model'), located, context),
     contextLength: amountOf(info.at('max_input_tokens')),
     maxOutputTokens: amountOf(info.at('max_output_tokens')) ?? amountOf(info.at('max_tokens')),
@@ -97,7 +97,7 @@ function knownAs(model: string | undefined, { vendors }: ImportContext): string 
 }
 
 /** The price by the underlying model if the id of the deployment does not identify it, because LiteLLM bases costs and budgets on it. */
-function pricesAs(base: Given, { accounts: [account], upstream }: Located, context: ImportContext): Entry['pricing'] {
+function pricesAs(base: SourcePart, { accounts: [account], upstream }: Located, context: ImportContext): Entry['pricing'] {
   const [vendor, known] = [account?.vendor, knownAs(base.text(), context)]
   if (vendor === undefined || known === undefined || context.pricesOf(vendor, upstream) !== undefined) return undefined
   const pricing = context.pricesOf(vendor, known)
@@ -107,21 +107,21 @@ function pricesAs(base: Given, { accounts: [account], upstream }: Located, conte
 }
 
 /** Looks in the entry first, and then in the credentials that it names. */
-function paramsOf(params: Given, credentials: Credentials): Params {
+function paramsOf(params: SourcePart, credentials: Credentials): Params {
   const named = params.at('litellm_credential_name')
-  const credential = named.isThere ? credentials.get(named.text() ?? '') : undefined
-  if (named.isThere && credential === undefined)
+  const credential = named.exists ? credentials.get(named.text() ?? '') : undefined
+  if (named.exists && credential === undefined)
     named.note('do', 'names credentials that are not in credential_list: give the provider its key by hand')
   return (name) => {
     const own = params.at(name)
-    return own.isThere || credential === undefined ? own : credential.at(name)
+    return own.exists || credential === undefined ? own : credential.at(name)
   }
 }
 
 /** Rate limits; older files have them in other places as well. */
-function limitsOf(places: readonly Given[]): RateLimitsDraft {
+function limitsOf(places: readonly SourcePart[]): RateLimitsDraft {
   const limit = (name: string): number | string | undefined => {
-    const place = places.find((one) => one.at(name).isThere)
+    const place = places.find((one) => one.at(name).exists)
     return place === undefined ? undefined : amountOf(place.at(name))
   }
   return defined({

@@ -131,8 +131,8 @@ describe('fallbacks between several kinds of them', () => {
   const read = (model_list: readonly object[], router_settings: object): Imported => litellm.read({ model_list, router_settings }, context)
 
   it('for prompts that are too long leave those for everybody standing', () => {
-    const given = { default_fallbacks: ['gpt-5-mini'], context_window_fallbacks: [{ 'gpt-4o': ['gpt-4.1'] }], fallbacks: [{ 'gpt-4.1': [] }] }
-    expect(asked(read(models('gpt-4o', 'gpt-4.1', 'gpt-5-mini'), given), 'gpt-4o')).toEqual(['gpt-4o', 'gpt-4.1', 'gpt-5-mini'])
+    const part = { default_fallbacks: ['gpt-5-mini'], context_window_fallbacks: [{ 'gpt-4o': ['gpt-4.1'] }], fallbacks: [{ 'gpt-4.1': [] }] }
+    expect(asked(read(models('gpt-4o', 'gpt-4.1', 'gpt-5-mini'), part), 'gpt-4o')).toEqual(['gpt-4o', 'gpt-4.1', 'gpt-5-mini'])
   })
 
   it('may be named by an alias', () => {
@@ -151,12 +151,12 @@ describe('fallbacks between several kinds of them', () => {
   })
 
   it('of an alias are those of its model, with a note', () => {
-    const given = {
+    const part = {
       model_group_alias: { smart: 'gpt-4.1', also: { model: 'gpt-4.1' } },
       fallbacks: [{ smart: ['gpt-4o'] }],
       context_window_fallbacks: [{ also: ['gpt-5-mini'] }],
     }
-    const imported = read(models('gpt-4o', 'gpt-4.1', 'gpt-5-mini'), given)
+    const imported = read(models('gpt-4o', 'gpt-4.1', 'gpt-5-mini'), part)
     expect(asked(imported, 'smart')).toEqual(['gpt-4.1', 'gpt-5-mini', 'gpt-4o'])
     expect(told(imported, 'router_settings.fallbacks[0].smart')).toContain('gpt-4.1')
   })

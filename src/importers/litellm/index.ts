@@ -2,7 +2,7 @@ import { GatewayError } from '../../core/error.ts'
 import { defined } from '../../lib/defined.ts'
 import { AccountBook, type Patience } from '../shared/accounts.ts'
 import { modelsOf, type Deployment, type Group } from '../shared/deployments.ts'
-import { Given, Ledger } from '../shared/given.ts'
+import { SourcePart, Ledger } from '../shared/source-part.ts'
 import type { ImportContext, Imported, Importer } from '../shared/importer.ts'
 import { patienceWith, readEntry, type Credentials, type Entry } from './entry.ts'
 import { readFallbacks, type Fallbacks } from './fallbacks.ts'
@@ -16,7 +16,7 @@ export const litellm: Importer = { name: NAME, title: 'LiteLLM', file: 'config.y
 
 function read(tree: unknown, context: ImportContext): Imported {
   const ledger = new Ledger()
-  const root = new Given(tree, ledger)
+  const root = new SourcePart(tree, ledger)
   const list = root.at('model_list')
   if (!list.isList)
     throw new GatewayError(
@@ -56,12 +56,12 @@ function read(tree: unknown, context: ImportContext): Imported {
   const sections = sectionsOf(root, isServed)
   for (const variable of root.at('environment_variables').members()) variable.note('do', 'set it where the gateway starts')
   for (const entry of entries) noteTimeouts(entry, book, patience)
-  for (const [name, given] of fallbacks.named)
-    if (!isServed(name)) given.note('do', `${JSON.stringify(name)} is left out: no entry of model_list has this name`)
+  for (const [name, part] of fallbacks.named)
+    if (!isServed(name)) part.note('do', `${JSON.stringify(name)} is left out: no entry of model_list has this name`)
   return { file: { providers: book.drafts(), models, ...sections }, notes: ledger.close(root, ADVICE) }
 }
 
-function readEntries(root: Given, context: ImportContext): readonly Entry[] {
+function readEntries(root: SourcePart, context: ImportContext): readonly Entry[] {
   const credentials: Credentials = new Map(
     root
       .at('credential_list')
@@ -85,7 +85,7 @@ function toDeployment(entry: Entry, provider: string, { vendors }: ImportContext
 
 /** Notes an entry whose timeouts differ from those of the other entries of its account. */
 function noteTimeouts(entry: Entry, book: AccountBook, patience: Patience): void {
-  const params = entry.given.at('litellm_params')
+  const params = entry.part.at('litellm_params')
   for (const account of entry.accounts.slice(0, 1)) {
     const slug = book.slugOf(account, patienceWith(entry, patience))
     const common = book.patienceOf(slug)
@@ -109,9 +109,9 @@ function shared(deployments: readonly Deployment[]): readonly Deployment[] {
 }
 
 /** Aliases of groups. An alias for an unknown group is noted. */
-function aliasesOf(given: Given, named: ReadonlyMap<string, unknown>): ReadonlyMap<string, readonly string[]> {
+function aliasesOf(part: SourcePart, named: ReadonlyMap<string, unknown>): ReadonlyMap<string, readonly string[]> {
   const aliases = new Map<string, string[]>()
-  for (const alias of given.members()) {
+  for (const alias of part.members()) {
     const target = alias.isMapping ? alias.at('model').text() : alias.text()
     if (alias.isMapping && alias.at('hidden').flag() === true) alias.at('hidden').note('fine', 'lists show models, not their other names')
     if (named.has(alias.key)) alias.note('do', 'left out: an entry of model_list has this name')

@@ -1,4 +1,4 @@
-import type { Given } from '../shared/given.ts'
+import type { SourcePart } from '../shared/source-part.ts'
 
 /** LiteLLM's prices per token, and their names here. */
 const PRICES: { readonly [price: string]: string } = {
@@ -17,14 +17,14 @@ const ABOVE = /^(.+)_above_(\d+)k_tokens$/
 type Prices = { readonly [price: string]: number }
 
 /** The operator's prices in USD per million tokens; undefined if there are none. The first of `places` that states a price wins. */
-export function pricingOf(places: readonly Given[]): { readonly [price: string]: unknown } | undefined {
+export function pricingOf(places: readonly SourcePart[]): { readonly [price: string]: unknown } | undefined {
   const prices: { [price: string]: number } = {}
   const tiers = new Map<number, { [price: string]: number }>()
-  for (const given of places.flatMap((place) => place.members())) {
-    const [, base, thousands] = ABOVE.exec(given.key) ?? []
-    const name = PRICES[base ?? given.key]
+  for (const part of places.flatMap((place) => place.members())) {
+    const [, base, thousands] = ABOVE.exec(part.key) ?? []
+    const name = PRICES[base ?? part.key]
     if (name === undefined || (base !== undefined && !TIERED.has(name))) continue
-    const price = given.number()
+    const price = part.number()
     if (price === undefined || price < 0) continue
     const from = Number(thousands ?? 0) * 1_000
     const into = base === undefined ? prices : (tiers.get(from) ?? {})

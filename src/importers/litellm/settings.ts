@@ -1,5 +1,5 @@
 import { defined } from '../../lib/defined.ts'
-import type { Advice, Given } from '../shared/given.ts'
+import type { Advice, SourcePart } from '../shared/source-part.ts'
 import type { Patience } from '../shared/accounts.ts'
 import { CALLBACKS, GUARDS } from './names.ts'
 import { NOTATION } from './references.ts'
@@ -220,10 +220,10 @@ const STRATEGIES: { readonly [strategy: string]: string | undefined } = {
 const isSet = (value: number | string | undefined): boolean => value !== undefined
 
 /** The timeouts for providers whose entries state none. */
-export function patienceOf(root: Given): Patience {
+export function patienceOf(root: SourcePart): Patience {
   const [router, library] = [root.at('router_settings'), root.at('litellm_settings')]
   const [own, general] = [router.at('timeout'), library.at('request_timeout')]
-  if (own.isThere && general.isThere) general.note('fine', 'router_settings.timeout wins')
+  if (own.exists && general.exists) general.note('fine', 'router_settings.timeout wins')
   return {
     ...defined({
       total: [own, general].map(wholeOf).find(isSet),
@@ -233,9 +233,9 @@ export function patienceOf(root: Given): Patience {
 }
 
 /** The sections of our file that follow from settings of the proxy. */
-export function sectionsOf(root: Given, isServed: (name: string) => boolean): { readonly [section: string]: object } {
+export function sectionsOf(root: SourcePart, isServed: (name: string) => boolean): { readonly [section: string]: object } {
   const [router, library, general] = [root.at('router_settings'), root.at('litellm_settings'), root.at('general_settings')]
-  const retries = [router, library].map((section) => section.at('num_retries')).find(({ isThere }) => isThere)
+  const retries = [router, library].map((section) => section.at('num_retries')).find(({ exists }) => exists)
   const model = general.at('completion_model')
   const megabytes = amountOf(general.at('max_request_size_mb'))
   const routing = defined({
@@ -245,20 +245,20 @@ export function sectionsOf(root: Given, isServed: (name: string) => boolean): { 
   noteSettings(router, library)
   return {
     ...(megabytes === undefined ? {} : { server: { body_limit: `${megabytes}MB` } }),
-    ...(model.isThere && isServed(String(model.value)) ? { defaults: { model: model.text() } } : {}),
+    ...(model.exists && isServed(String(model.value)) ? { defaults: { model: model.text() } } : {}),
     ...(Object.keys(routing).length === 0 ? {} : { routing }),
     ...(library.at('turn_off_message_logging').flag() === true ? { destinations: { privacy_locked: true } } : {}),
   }
 }
 
-function noteSettings(router: Given, library: Given): void {
+function noteSettings(router: SourcePart, library: SourcePart): void {
   const strategy = router.at('routing_strategy')
   const sort = STRATEGIES[String(strategy.value)]
   if (strategy.value === 'simple-shuffle') strategy.take()
   else if (sort !== undefined) strategy.note('do', `default_provider_sort: ${sort} of a workspace, or provider.sort of a request or a preset`)
-  else if (strategy.isThere) strategy.note('fine', 'nothing to set: limits of endpoints, health and running calls count')
+  else if (strategy.exists) strategy.note('fine', 'nothing to set: limits of endpoints, health and running calls count')
   const drops = library.at('drop_params')
-  if (drops.isThere && drops.flag() === false)
+  if (drops.exists && drops.flag() === false)
     drops.note(
       'do',
       'what an endpoint has no place for is left out and told; provider.require_parameters: true of a request asks for endpoints that have it',
@@ -267,8 +267,8 @@ function noteSettings(router: Given, library: Given): void {
     for (const callback of list.isList ? list.items() : [list]) noteCallback(callback)
 }
 
-function noteCallback(callback: Given): void {
-  if (!callback.isThere) return
+function noteCallback(callback: SourcePart): void {
+  if (!callback.exists) return
   const name = String(callback.value)
   const type = Object.hasOwn(CALLBACKS, name) ? CALLBACKS[name] : undefined
   if (name === 'prometheus') callback.note('fine', 'metrics are at /metrics')

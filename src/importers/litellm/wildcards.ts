@@ -32,14 +32,14 @@ export function openWildcards(
 ): Wildcards {
   const opened: Open[] = []
   for (const entry of entries) {
-    const { name, accounts, upstream, given } = entry
+    const { name, accounts, upstream, part } = entry
     const [account] = accounts
     if (account === undefined) continue
     const prefix = /^([^/*]+)\/\*$/.exec(name)?.[1]
     const slug = prefix === undefined || upstream !== '*' ? undefined : book.openAs(prefix, account, patienceWith(entry, patience))
     const provider = slug ?? book.slugOf(account, patienceWith(entry, patience))
     opened.push({ pattern: patternOf(name), prefix: name.slice(0, name.indexOf('*')), upstream, provider, entry })
-    given.at('model_name').take()
+    part.at('model_name').take()
     if (slug === undefined) noteWildcard(entry, provider)
   }
   return {
@@ -57,8 +57,8 @@ export function openWildcards(
 const patternOf = (name: string): RegExp => new RegExp(`^${name.split('*').map(escaped).join('(.*)')}$`)
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
 
-function noteWildcard({ given, name, upstream }: Entry, provider: string): void {
-  const path = given.at('model_name')
+function noteWildcard({ part, name, upstream }: Entry, provider: string): void {
+  const path = part.at('model_name')
   if (name === '*' || !name.includes('/'))
     path.note(
       'do',

@@ -1,4 +1,4 @@
-import type { Advice } from '../shared/given.ts'
+import type { Advice } from '../shared/source-part.ts'
 
 const toDo = (message: string): Advice => ({ kind: 'do', message })
 const RELIABILITY: Advice = { kind: 'fine', message: 'nothing to set: failover, retries and cooldown need no numbers (docs/guides/reliability.md)' }

@@ -1,4 +1,4 @@
-import type { Given } from '../shared/given.ts'
+import type { SourcePart } from '../shared/source-part.ts'
 
 const BY_HAND = 'nothing chooses by conditions: callers name the model, which is called like the target'
 
@@ -6,7 +6,7 @@ const BY_HAND = 'nothing chooses by conditions: callers name the model, which is
  * Names of models by which callers reach a target: conditions on the model alone are other names of it. All others are spoken of, and so are
  * those for targets that have no name or say no model.
  */
-export function namesAsked(conditions: Given, isModel: (target: string) => boolean): ReadonlyMap<string, readonly string[]> {
+export function namesAsked(conditions: SourcePart, isModel: (target: string) => boolean): ReadonlyMap<string, readonly string[]> {
   const namesByTarget = new Map<string, string[]>()
   const taken = new Set<string>()
   for (const condition of conditions.items()) {
@@ -23,12 +23,12 @@ export function namesAsked(conditions: Given, isModel: (target: string) => boole
     for (const name of fresh) taken.add(name)
     namesByTarget.set(String(target), [...(namesByTarget.get(String(target)) ?? []), ...fresh])
   }
-  if (!conditions.isList && conditions.isThere) conditions.note('do', BY_HAND)
+  if (!conditions.isList && conditions.exists) conditions.note('do', BY_HAND)
   return namesByTarget
 }
 
 /** Undefined: it asks for more than that the model is one of some. */
-function namesIn({ value }: Given): readonly string[] | undefined {
+function namesIn({ value }: SourcePart): readonly string[] | undefined {
   if (typeof value !== 'object' || value === null || Object.keys(value).join() !== 'params.model') return undefined
   const wanted = (value as { readonly [field: string]: unknown })['params.model']
   const {

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../core/error.ts'
 import { AccountBook } from '../shared/accounts.ts'
 import { modelsOf, type Deployment, type Group } from '../shared/deployments.ts'
-import { Given, Ledger, type Advice } from '../shared/given.ts'
+import { SourcePart, Ledger, type Advice } from '../shared/source-part.ts'
 import type { ImportContext, Imported, Importer } from '../shared/importer.ts'
 import { unservedKind } from '../shared/kinds.ts'
 import { adviceAt } from './advice.ts'
@@ -28,8 +28,8 @@ const NOBODY: Flow = { first: [], spares: [] }
 
 function read(tree: unknown, context: ImportContext): Imported {
   const ledger = new Ledger()
-  const root = new Given(tree, ledger)
-  if (!root.at('targets').isThere && !whoIn(root).isThere)
+  const root = new SourcePart(tree, ledger)
+  if (!root.at('targets').exists && !whoIn(root).exists)
     throw new GatewayError(
       'invalid_request',
       'This is not a Portkey gateway config: targets, a provider, a virtual_key or a model with its provider (@provider/model) is expected',
@@ -41,7 +41,7 @@ function read(tree: unknown, context: ImportContext): Imported {
   const groups = named.flatMap(([name, one, others]) => groupOf(name, others, one, context) ?? [])
   const models = modelsOf(groups, context, () => false)
   const isDefault = groups.some(({ name }) => name === CONFIG_MODEL)
-  if (isDefault) (root.at('strategy').isThere ? root.at('strategy').at('mode') : whoIn(root)).note('do', AS_MODEL)
+  if (isDefault) (root.at('strategy').exists ? root.at('strategy').at('mode') : whoIn(root)).note('do', AS_MODEL)
   const notes = ledger.close(root, reader.advice)
   return { file: { providers: book.drafts(), models, ...(isDefault ? { defaults: { model: CONFIG_MODEL } } : {}) }, notes }
 }
@@ -58,16 +58,16 @@ class Reader {
   }
 
   /** `around`: the enclosing targets, nearest first. They supply what a target leaves out. */
-  flowOf(given: Given, around: readonly Given[]): Flow {
-    Object.assign(this.advice, adviceAt(given.path.replace(/\[\d+\]/g, '[]')))
-    const targets = given.at('targets').items()
-    if (targets.length === 0) return this.#leafOf(given, around)
-    const strategy = given.at('strategy')
+  flowOf(part: SourcePart, around: readonly SourcePart[]): Flow {
+    Object.assign(this.advice, adviceAt(part.path.replace(/\[\d+\]/g, '[]')))
+    const targets = part.at('targets').items()
+    if (targets.length === 0) return this.#leafOf(part, around)
+    const strategy = part.at('strategy')
     const mode = strategy.at('mode').text() ?? 'single'
-    const flowOf = (target: Given): Flow => this.flowOf(target, [given, ...around])
+    const flowOf = (target: SourcePart): Flow => this.flowOf(target, [part, ...around])
     if (mode === 'loadbalance') return balanced(targets, flowOf)
     const flows = targets.map(flowOf)
-    for (const target of targets) if (target.at('weight').isThere) target.at('weight').note('fine', 'counts where load is balanced')
+    for (const target of targets) if (target.at('weight').exists) target.at('weight').note('fine', 'counts where load is balanced')
     if (mode === 'conditional') return this.#conditional(strategy, targets, flows)
     const [first = NOBODY, ...rest] = flows
     if (mode !== 'fallback') {
@@ -81,29 +81,29 @@ class Reader {
   }
 
   /** Each target becomes a separate model, because nothing here chooses by the content of a request. */
-  #conditional(strategy: Given, targets: readonly Given[], flows: readonly Flow[]): Flow {
+  #conditional(strategy: SourcePart, targets: readonly SourcePart[], flows: readonly Flow[]): Flow {
     const names = targets.map((target) => target.at('name').text())
     const isModel = (name: string): boolean => (flows[names.indexOf(name)]?.first ?? []).some(({ model }) => model !== undefined)
     const namesByTarget = namesAsked(strategy.at('conditions'), isModel)
     for (const [index, name] of names.entries())
       if (name !== undefined) this.named.push([name, flows[index]!, (namesByTarget.get(name) ?? []).filter((other) => !names.includes(other))])
-    const chosen = strategy.at('default').isThere ? names.indexOf(strategy.at('default').text()) : -1
+    const chosen = strategy.at('default').exists ? names.indexOf(strategy.at('default').text()) : -1
     return flows[chosen] ?? NOBODY
   }
 
-  #leafOf(given: Given, around: readonly Given[]): Flow {
-    given.at('name').take()
-    const target = targetOf(given, around, this.#context, this.#book)
+  #leafOf(part: SourcePart, around: readonly SourcePart[]): Flow {
+    part.at('name').take()
+    const target = targetOf(part, around, this.#context, this.#book)
     return target === undefined ? NOBODY : { first: [{ ...target, weight: undefined }], spares: [] }
   }
 }
 
 const BY_PRICE = 'accounts share the calls of a model by price and health; a weight is that of an endpoint under models'
 
-const weightOf = (target: Given): number | undefined => (target.at('weight').isThere ? target.at('weight').number() : undefined)
+const weightOf = (target: SourcePart): number | undefined => (target.at('weight').exists ? target.at('weight').number() : undefined)
 
 /** Each has its share: 1 where none is said, of which those that it balances itself have theirs. */
-function balanced(targets: readonly Given[], flowOf: (target: Given) => Flow): Flow {
+function balanced(targets: readonly SourcePart[], flowOf: (target: SourcePart) => Flow): Flow {
   const weighted = targets.filter((target) => {
     const isAsked = weightOf(target) !== 0
     if (!isAsked) target.note('fine', 'has weight 0 and gets no call there: left out')
@@ -111,7 +111,7 @@ function balanced(targets: readonly Given[], flowOf: (target: Given) => Flow): F
   })
   const flows = weighted.map(flowOf)
   const isOpen = flows.some(({ first }) => first.some(({ model }) => model === undefined))
-  if (isOpen) for (const target of weighted) if (target.at('weight').isThere) target.at('weight').note('do', BY_PRICE)
+  if (isOpen) for (const target of weighted) if (target.at('weight').exists) target.at('weight').note('do', BY_PRICE)
   const first = flows.flatMap(({ first: leaves }, index) => {
     const total = leaves.reduce((sum, { weight }) => sum + (weight ?? 1), 0)
     return leaves.map((leaf) => ({ ...leaf, weight: ((weightOf(weighted[index]!) ?? 1) * (leaf.weight ?? 1)) / total }))
@@ -123,8 +123,8 @@ function balanced(targets: readonly Given[], flowOf: (target: Given) => Flow): F
 function groupOf(name: string, aliases: readonly string[], { first, spares }: Flow, { vendors }: ImportContext): Group | undefined {
   const isSaid = ({ model }: Leaf): boolean => model !== undefined
   if (first.length === 0 || !first.every(isSaid)) {
-    for (const { given, model } of [...first, ...spares])
-      whoIn(given).note(
+    for (const { part, model } of [...first, ...spares])
+      whoIn(part).note(
         'do',
         model === undefined ? CALLERS : 'names a model, beside targets that take any: a request or a preset names both under models',
       )
@@ -134,15 +134,15 @@ function groupOf(name: string, aliases: readonly string[], { first, spares }: Fl
     const author = vendors.get(account.vendor ?? '')?.author ?? provider
     return { provider, author, upstream: model, rateLimits: {}, embeds: false, ...(weight === undefined || weight < 0 ? {} : { weight }) }
   }
-  for (const { given, model } of spares) if (model === undefined) whoIn(given).note('do', CALLERS)
+  for (const { part, model } of spares) if (model === undefined) whoIn(part).note('do', CALLERS)
   return { name, deployments: first.filter(served).map(toDeployment), aliases, spares: spares.filter(isSaid).filter(served).map(toDeployment) }
 }
 
 const CALLERS =
   'takes the model that callers name, and so does its provider; which of several is first is said by provider.order of a request or a preset, and what comes after it by models'
 
-function served({ given, model = '' }: Leaf): boolean {
+function served({ part, model = '' }: Leaf): boolean {
   const kind = unservedKind(model)
-  if (kind !== undefined) whoIn(given).note('lost', `${JSON.stringify(model)} is not carried: nothing here serves models for ${kind}`)
+  if (kind !== undefined) whoIn(part).note('lost', `${JSON.stringify(model)} is not carried: nothing here serves models for ${kind}`)
   return kind === undefined
 }

@@ -1,6 +1,6 @@
 import { defined } from '../../lib/defined.ts'
 import type { Account, AccountBook, Patience } from '../shared/accounts.ts'
-import type { Given } from '../shared/given.ts'
+import type { SourcePart } from '../shared/source-part.ts'
 import type { ImportContext } from '../shared/importer.ts'
 import { isReference, isSecretName, Notation, noteSecret } from '../shared/references.ts'
 import { faultOfAddress } from '../shared/servers.ts'
@@ -11,7 +11,7 @@ const NOTATION = new Notation(/^(?:\$\{|\{\{\s*)([A-Za-z_]\w*)(?:\}|\s*\}\})$/)
 
 /** One provider, with the model requested from it if the config states one. */
 export interface Target {
-  readonly given: Given
+  readonly part: SourcePart
   readonly account: Account
   /** The slug of its provider. */
   readonly provider: string
@@ -19,12 +19,12 @@ export interface Target {
 }
 
 /** Undefined for a target that cannot be imported, which is then noted. */
-export function targetOf(given: Given, around: readonly Given[], { vendors }: ImportContext, book: AccountBook): Target | undefined {
-  const find = (member: string): Given => [given, ...around].map((place) => place.at(member)).find(({ isThere }) => isThere) ?? given.at(member)
-  const lost = (message: string): undefined => given.note('lost', `is not carried: ${message}`) as undefined
+export function targetOf(part: SourcePart, around: readonly SourcePart[], { vendors }: ImportContext, book: AccountBook): Target | undefined {
+  const find = (member: string): SourcePart => [part, ...around].map((place) => place.at(member)).find(({ exists }) => exists) ?? part.at(member)
+  const lost = (message: string): undefined => part.note('lost', `is not carried: ${message}`) as undefined
   // Parameters add up: what a target says stands beside what those around it do.
-  const model = [given, ...around].map((place) => place.at('override_params').at('model')).find(({ isThere }) => isThere)
-  const { vendor, vault } = whoOf(given, find, model, vendors)
+  const model = [part, ...around].map((place) => place.at('override_params').at('model')).find(({ exists }) => exists)
+  const { vendor, vault } = whoOf(part, find, model, vendors)
   if (vendor === undefined) return lost(NOBODY)
   const baseUrl = textOf(find('custom_host'))?.replace(/\/+$/, '')
   const fault = baseUrl === undefined ? undefined : faultOfAddress(baseUrl)
@@ -39,34 +39,34 @@ export function targetOf(given: Given, around: readonly Given[], { vendors }: Im
       organization: textOf(find('openai_organization')),
     }),
   }
-  return { given, account, provider: book.slugOf(account, patienceOf(find('request_timeout'))), model: modelOf(find, model) }
+  return { part, account, provider: book.slugOf(account, patienceOf(find('request_timeout'))), model: modelOf(find, model) }
 }
 
 const NOBODY =
   'nothing tells here which provider it is (an entry under providers, with a dialect and a base_url, reaches any server of a known format)'
 
-const textOf = (given: Given): string | undefined => (given.isThere ? NOTATION.textOf(given) : undefined)
+const textOf = (part: SourcePart): string | undefined => (part.exists ? NOTATION.textOf(part) : undefined)
 
 /** Portkey counts milliseconds, and only until an answer begins: a stream may take as long as it likes. */
-function patienceOf(given: Given): Patience {
-  const wait = given.isThere ? given.number() : undefined
+function patienceOf(part: SourcePart): Patience {
+  const wait = part.exists ? part.number() : undefined
   if (wait === undefined || wait <= 0) return {}
-  given.note('do', 'is timeouts.first_token of the provider, until the answer begins; timeouts.total is for all of it, 15 minutes unless set')
+  part.note('do', 'is timeouts.first_token of the provider, until the answer begins; timeouts.total is for all of it, 15 minutes unless set')
   return { firstToken: wait / 1_000 }
 }
 
 /** The provider, and the name of the key if it is stored in Portkey. */
 function whoOf(
-  given: Given,
-  find: (member: string) => Given,
-  model: Given | undefined,
+  part: SourcePart,
+  find: (member: string) => SourcePart,
+  model: SourcePart | undefined,
   vendors: ImportContext['vendors'],
 ): { readonly vendor: string | undefined; readonly vault: string | undefined } {
-  const inModel = [given.at('provider'), given.at('virtual_key')].some(({ isThere }) => isThere)
+  const inModel = [part.at('provider'), part.at('virtual_key')].some(({ exists }) => exists)
     ? undefined
-    : withProvider(given.at('override_params').at('model'))
+    : withProvider(part.at('override_params').at('model'))
   const provider = find('provider')
-  const named = inModel !== undefined || !provider.isThere || isKept(provider) ? undefined : provider.text()
+  const named = inModel !== undefined || !provider.exists || isKept(provider) ? undefined : provider.text()
   const inVault = inModel ?? vaultOf(find('virtual_key'), provider) ?? (named === undefined ? withProvider(model) : undefined)
   const vault = inVault?.text()?.replace(/^@([^/]+).*$/, '$1')
   const vendor = vendorOf(named ?? vault ?? '', vendors, named === undefined)
@@ -77,13 +77,14 @@ function whoOf(
   return { vendor, vault }
 }
 
-const vaultOf = (virtualKey: Given, provider: Given): Given | undefined => (virtualKey.isThere ? virtualKey : isKept(provider) ? provider : undefined)
+const vaultOf = (virtualKey: SourcePart, provider: SourcePart): SourcePart | undefined =>
+  virtualKey.exists ? virtualKey : isKept(provider) ? provider : undefined
 
 /** A model that names its provider as well: `@slug/model`. */
-const withProvider = (model: Given | undefined): Given | undefined => (/^@[^/]+\/./.test(String(model?.value)) ? model : undefined)
+const withProvider = (model: SourcePart | undefined): SourcePart | undefined => (/^@[^/]+\/./.test(String(model?.value)) ? model : undefined)
 
 /** `@slug` names something stored in Portkey. */
-const isKept = ({ value }: Given): boolean => typeof value === 'string' && value.startsWith('@')
+const isKept = ({ value }: SourcePart): boolean => typeof value === 'string' && value.startsWith('@')
 
 const variableOf = (vault: string): string =>
   `${vault
@@ -104,10 +105,10 @@ function vendorOf(name: string, vendors: ImportContext['vendors'], begins: boole
   return undefined
 }
 
-function settingsOf(names: { readonly [member: string]: string }, find: (member: string) => Given): { readonly [setting: string]: unknown } {
+function settingsOf(names: { readonly [member: string]: string }, find: (member: string) => SourcePart): { readonly [setting: string]: unknown } {
   const found = Object.entries(names).flatMap(([member, setting]) => {
     const value = find(member)
-    if (!value.isThere) return []
+    if (!value.exists) return []
     const set = value.isMapping ? value.take() : NOTATION.textOf(value)
     if (isSecretName(setting) && !setting.endsWith('_id') && !(typeof set === 'string' && isReference(set))) noteSecret(value)
     return [[setting, set] as const]
@@ -116,12 +117,12 @@ function settingsOf(names: { readonly [member: string]: string }, find: (member:
 }
 
 function keysOf(
-  find: (member: string) => Given,
+  find: (member: string) => SourcePart,
   vault: string | undefined,
   hasOther: boolean,
   keyless: boolean,
 ): readonly string[] | null | undefined {
-  const keyMember = KEYS.map(find).find(({ isThere }) => isThere)
+  const keyMember = KEYS.map(find).find(({ exists }) => exists)
   const key = keyMember === undefined ? undefined : NOTATION.secretOf(keyMember)
   if (key !== undefined) return [key]
   if (vault !== undefined) return [`\${${variableOf(vault)}}`]
@@ -130,12 +131,12 @@ function keysOf(
 }
 
 /** What says who a target is. A note on all of it would stand for all that it holds. */
-export function whoIn(target: Given): Given {
-  const named = ['provider', 'virtual_key'].map((member) => target.at(member)).find(({ isThere }) => isThere)
+export function whoIn(target: SourcePart): SourcePart {
+  const named = ['provider', 'virtual_key'].map((member) => target.at(member)).find(({ exists }) => exists)
   return named ?? withProvider(target.at('override_params').at('model')) ?? target.at('virtual_key')
 }
 
-function modelOf(find: (member: string) => Given, model: Given | undefined): string | undefined {
-  const modelMember = model ?? MODELS.map(find).find(({ isThere }) => isThere)
+function modelOf(find: (member: string) => SourcePart, model: SourcePart | undefined): string | undefined {
+  const modelMember = model ?? MODELS.map(find).find(({ exists }) => exists)
   return modelMember?.text()?.replace(/^@[^/]+\//, '')
 }

@@ -1,4 +1,4 @@
-import type { Given } from './given.ts'
+import type { SourcePart } from './source-part.ts'
 
 export const isReference = (text: string): boolean => /^\$\{\w+(?::-[^}]*)?\}$/.test(text)
 
@@ -20,23 +20,23 @@ export class Notation {
     return name === undefined ? text.replaceAll('${', () => '$${') : `\${${name}}`
   }
 
-  readonly textOf = (given: Given): string | undefined => {
-    const text = given.text()
+  readonly textOf = (part: SourcePart): string | undefined => {
+    const text = part.text()
     return text === undefined ? undefined : this.translated(text)
   }
 
   /** A secret of the source: converted if it is a reference; otherwise unchanged, with a note. */
-  readonly secretOf = (given: Given): string | undefined => {
-    const text = this.textOf(given)
-    if (text !== undefined && !isReference(text)) noteSecret(given)
+  readonly secretOf = (part: SourcePart): string | undefined => {
+    const text = this.textOf(part)
+    if (text !== undefined && !isReference(text)) noteSecret(part)
     return text
   }
 
   /** An integer of at least `least`, or a reference to a variable. */
-  readonly amountOf = (given: Given, least = 1): number | string | undefined => {
-    const value = this.#numberOf(given)
+  readonly amountOf = (part: SourcePart, least = 1): number | string | undefined => {
+    const value = this.#numberOf(part)
     if (typeof value !== 'number' || (Number.isInteger(value) && value >= least)) return value
-    given.note('do', `left out: a whole number from ${least} was expected`)
+    part.note('do', `left out: a whole number from ${least} was expected`)
     return undefined
   }
 
@@ -44,10 +44,10 @@ export class Notation {
    * The timeout of a whole answer in seconds. In the source it limits the time between two chunks of a stream, a difference that matters for short
    * timeouts.
    */
-  readonly wholeOf = (given: Given): number | string | undefined => {
-    const value = this.secondsOf(given)
+  readonly wholeOf = (part: SourcePart): number | string | undefined => {
+    const value = this.secondsOf(part)
     if (typeof value === 'number' && value < SHORT_SECONDS)
-      given.note(
+      part.note(
         'do',
         'is timeouts.total of the provider here, the whole answer, however long it streams; timeouts.first_token and idle count silence',
       )
@@ -55,25 +55,25 @@ export class Notation {
   }
 
   /** Seconds, or a reference to a variable. */
-  readonly secondsOf = (given: Given): number | string | undefined => {
-    const value = this.#numberOf(given)
+  readonly secondsOf = (part: SourcePart): number | string | undefined => {
+    const value = this.#numberOf(part)
     if (typeof value !== 'number' || value > 0) return value
-    given.note('do', 'left out: seconds were expected, more than 0')
+    part.note('do', 'left out: seconds were expected, more than 0')
     return undefined
   }
 
-  #numberOf(given: Given): number | string | undefined {
-    if (!given.isThere) return undefined
-    const text = typeof given.value === 'string' ? this.translated(given.value) : ''
-    if (!isReference(text)) return given.number()
-    given.take()
+  #numberOf(part: SourcePart): number | string | undefined {
+    if (!part.exists) return undefined
+    const text = typeof part.value === 'string' ? this.translated(part.value) : ''
+    if (!isReference(text)) return part.number()
+    part.take()
     return text
   }
 }
 
 /** Notes that an imported secret is in plain text in the created file. */
-export function noteSecret(given: Given): void {
-  given.note('do', 'is written there in plain text, and so it is in what was made of it: better is a variable, written as ${NAME}')
+export function noteSecret(part: SourcePart): void {
+  part.note('do', 'is written there in plain text, and so it is in what was made of it: better is a variable, written as ${NAME}')
 }
 
 /** Names of headers and settings that contain secrets. */

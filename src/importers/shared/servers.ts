@@ -1,4 +1,4 @@
-import type { Given } from './given.ts'
+import type { SourcePart } from './source-part.ts'
 import { isReference, isSecretName, noteSecret, type Notation } from './references.ts'
 
 /** Why an address cannot become a `base_url`, as the rest of a sentence that begins with its name; undefined if it can. */
@@ -16,7 +16,7 @@ const HEADER_VALUE = /^[\t\x20-\x7e]+$/
 const OWN_HEADERS: ReadonlySet<string> = new Set(['connection', 'content-length', 'expect', 'keep-alive', 'transfer-encoding', 'upgrade'])
 
 /** Headers for a provider; those that cannot be sent are noted. */
-export function headersOf(places: readonly Given[], { textOf }: Notation): { readonly [name: string]: string } {
+export function headersOf(places: readonly SourcePart[], { textOf }: Notation): { readonly [name: string]: string } {
   const entries = places
     .flatMap((place) => place.members())
     .flatMap((header) => {

@@ -23,27 +23,27 @@ export class Ledger {
   }
 
   /** All notes, including those on unread parts. `advice` has the notes for known parts, by path. */
-  close(root: Given, advice: { readonly [path: string]: Advice }): readonly Note[] {
+  close(root: SourcePart, advice: { readonly [path: string]: Advice }): readonly Note[] {
     this.#leftovers(root, advice)
     return this.notes
   }
 
-  #leftovers(given: Given, advice: { readonly [path: string]: Advice }): void {
-    if (!given.isThere || this.#done.has(given.path) || isEmpty(given.value)) return
-    const parts = this.#opened.has(given.path) ? [...given.members(), ...given.items()] : []
-    if (parts.length > 0) {
-      for (const part of parts) this.#leftovers(part, advice)
+  #leftovers(part: SourcePart, advice: { readonly [path: string]: Advice }): void {
+    if (!part.exists || this.#done.has(part.path) || isEmpty(part.value)) return
+    const children = this.#opened.has(part.path) ? [...part.members(), ...part.items()] : []
+    if (children.length > 0) {
+      for (const child of children) this.#leftovers(child, advice)
       return
     }
-    const { kind, message } = advice[given.path.replace(/\[\d+\]/g, '[]')] ?? UNKNOWN
-    given.note(kind, message)
+    const { kind, message } = advice[part.path.replace(/\[\d+\]/g, '[]')] ?? UNKNOWN
+    part.note(kind, message)
   }
 }
 
 const isEmpty = (value: unknown): boolean => typeof value === 'object' && value !== null && Object.keys(value).length === 0
 
 /** A part of a source, with its path. Reading a value marks it as read; an unusable value is noted. */
-export class Given {
+export class SourcePart {
   readonly value: unknown
   readonly path: string
   readonly ledger: Ledger
@@ -57,7 +57,7 @@ export class Given {
     this.key = key
   }
 
-  get isThere(): boolean {
+  get exists(): boolean {
     return this.value !== undefined && this.value !== null
   }
 
@@ -70,22 +70,22 @@ export class Given {
   }
 
   /** The member of that name, even if it does not exist. */
-  at(key: string): Given {
+  at(key: string): SourcePart {
     const value = this.isMapping && Object.hasOwn(this.value as object, key) ? (this.value as { readonly [key: string]: unknown })[key] : undefined
     this.ledger.open(this.path)
-    return new Given(value, this.ledger, this.path === '' ? key : `${this.path}.${key}`, key)
+    return new SourcePart(value, this.ledger, this.path === '' ? key : `${this.path}.${key}`, key)
   }
 
   /** All members, in order; none if it is not a mapping. */
-  members(): readonly Given[] {
+  members(): readonly SourcePart[] {
     return this.isMapping ? Object.keys(this.value as object).map((key) => this.at(key)) : []
   }
 
   /** All items, in order; none if it is not a list. */
-  items(): readonly Given[] {
+  items(): readonly SourcePart[] {
     if (!Array.isArray(this.value)) return []
     this.ledger.open(this.path)
-    return this.value.map((item: unknown, index) => new Given(item, this.ledger, `${this.path}[${index}]`))
+    return this.value.map((item: unknown, index) => new SourcePart(item, this.ledger, `${this.path}[${index}]`))
   }
 
   /** The value of any type; all parts of it are marked as read. */
@@ -128,7 +128,7 @@ export class Given {
   }
 
   #wrong(expected: string): undefined {
-    if (this.isThere) this.note('do', `left out: ${expected} was expected`)
+    if (this.exists) this.note('do', `left out: ${expected} was expected`)
     return undefined
   }
 }
