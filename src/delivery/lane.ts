@@ -12,7 +12,7 @@ export interface Lane {
   readonly breaker: Breaker
   readonly expansion: Expansion
   inFlight: number
-  /** The deliveries whose fate is not known yet. They look due if the clock was set ahead or the machine stood still for longer than a lease. */
+  /** The deliveries whose outcome is not known yet. They look due if the clock was set ahead or the machine stood still for longer than a lease. */
   readonly sending: Set<string>
   /** Batches whose lease could not be renewed: they are on their way but may look due. */
   loose: number

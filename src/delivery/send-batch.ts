@@ -30,7 +30,7 @@ const FORBIDDEN: ReadonlySet<number> = new Set([403, 404, 410])
 const SEARCHED_REFUSALS = 2
 
 /**
- * Sends a batch until each of its records has a fate: split if it is too large, halved to find the culprit if it is refused, shortened if a single
+ * Sends a batch until each of its records has an outcome: split if it is too large, halved to find the culprit if it is refused, shortened if a single
  * record is too large, given back if the destination takes nothing. Never rejects.
  */
 export async function sendBatch(job: SendJob): Promise<BatchReport> {
@@ -126,7 +126,7 @@ class BatchRun {
     await Promise.all(Array.from({ length: Math.min(PARALLEL_REQUESTS, groups.length) }, next))
   }
 
-  /** Sends requests in order. Records that have a fate are left out, and the requests that carried them are encoded again for the rest. */
+  /** Sends requests in order. Records that have an outcome are left out, and the requests that carried them are encoded again for the rest. */
   async #sendGroup(group: readonly EncodedRequest[], pieces: readonly Piece[]): Promise<void> {
     const isAfterRefusal = this.#refusal !== undefined
     const all = pieces.map((_piece, position) => position)
@@ -147,7 +147,7 @@ class BatchRun {
     this.#settle(at(open), { kind: 'delivered' })
   }
 
-  /** Positions whose fate is decided; the others were accepted by this request. */
+  /** Positions whose outcome is decided; the others were accepted by this request. */
   async #sendRequest(request: EncodedRequest, pieces: readonly Piece[]): Promise<readonly number[]> {
     const everyone = pieces.map((_piece, position) => position)
     if (this.#halt) {

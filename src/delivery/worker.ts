@@ -40,7 +40,7 @@ export interface DeliveryWorker {
 }
 
 /**
- * The engine between outbox and destinations: leases what is due, batches it, has it encoded and sent, and settles the fate of each record. One lane
+ * The engine between outbox and destinations: leases what is due, batches it, has it encoded and sent, and settles the outcome of each record. One lane
  * per destination, with its own concurrency and breaker; the scheduler serves those first that waited longest. Keeps no state that a crash could
  * lose.
  */

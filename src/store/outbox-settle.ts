@@ -24,11 +24,11 @@ export function createSettle({ db, engine }: Database, clock: Clock) {
     return deleted.map((row) => row.destination_id)
   }
 
-  /** One statement for all deliveries with the same fate, so that a failed batch of any size takes one. */
-  const keep = async (trx: Trx, owner: string, ids: readonly number[], fate: Kept): Promise<number> => {
+  /** One statement for all deliveries with the same outcome, so that a failed batch of any size takes one. */
+  const keep = async (trx: Trx, owner: string, ids: readonly number[], outcome: Kept): Promise<number> => {
     const rows = await trx
       .updateTable('outbox_deliveries')
-      .set({ owner: null, ...toColumns(fate, clock.now()) })
+      .set({ owner: null, ...toColumns(outcome, clock.now()) })
       .where('seq', 'in', numberList(engine, ids))
       .where('owner', '=', owner)
       .returning('seq')
@@ -41,9 +41,9 @@ export function createSettle({ db, engine }: Database, clock: Clock) {
     return inTransaction(db, async (trx) => {
       const destinationIds: string[] = []
       let updated = 0
-      for (const [fate, ids] of groupByFate(settlements)) {
-        if (fate.state === 'delivered') destinationIds.push(...(await deliver(trx, owner, ids)))
-        else updated += await keep(trx, owner, ids, fate)
+      for (const [outcome, ids] of groupByOutcome(settlements)) {
+        if (outcome.state === 'delivered') destinationIds.push(...(await deliver(trx, owner, ids)))
+        else updated += await keep(trx, owner, ids, outcome)
       }
       const [destinationId] = destinationIds
       const { delivered, rejected } = atMost(destinationIds.length, counts)
@@ -59,33 +59,33 @@ function atMost(settled: number, { delivered = 0, rejected = 0 }: DeliveryCounts
   return { delivered: taken, rejected: Math.min(rejected, settled - taken) }
 }
 
-function toColumns(fate: Kept, now: number) {
-  switch (fate.state) {
+function toColumns(outcome: Kept, now: number) {
+  switch (outcome.state) {
     case 'released':
-      return fate.at === undefined ? { due_at: sql<number>`entered_at` } : { due_at: fate.at }
+      return outcome.at === undefined ? { due_at: sql<number>`entered_at` } : { due_at: outcome.at }
     case 'retry':
-      return { due_at: fate.at, attempts: sql<number>`attempts + 1`, last_status: fate.status, last_error: clip(fate.error) }
+      return { due_at: outcome.at, attempts: sql<number>`attempts + 1`, last_status: outcome.status, last_error: clip(outcome.error) }
     case 'dead':
       return {
         due_at: null,
         died_at: now,
         attempts: sql<number>`attempts + 1`,
-        reason: fate.reason,
-        last_status: fate.status,
-        last_error: clip(fate.error),
+        reason: outcome.reason,
+        last_status: outcome.status,
+        last_error: clip(outcome.error),
       }
     default:
-      return fate satisfies never
+      return outcome satisfies never
   }
 }
 
 const clip = (text: string): string => text.replaceAll('\0', '').slice(0, MAX_ERROR_CHARS)
 
-function groupByFate(settlements: readonly Settlement[]): readonly (readonly [Settlement, readonly number[]])[] {
+function groupByOutcome(settlements: readonly Settlement[]): readonly (readonly [Settlement, readonly number[]])[] {
   const groups = new Map<string, [Settlement, number[]]>()
   for (const settlement of settlements) {
-    const { id, ...fate } = settlement
-    const key = JSON.stringify(fate)
+    const { id, ...outcome } = settlement
+    const key = JSON.stringify(outcome)
     const group = groups.get(key)
     if (group === undefined) groups.set(key, [settlement, [Number(id)]])
     else group[1].push(Number(id))

@@ -167,11 +167,11 @@ export function describeDurableOutboxContract(name: string, open: (clock: Clock)
       await outbox.record([sampleEntry('gen-4', ['d2'])])
       const [, tried] = await lease()
       const [waits] = await lease('d2')
-      const fate = { state: 'retry', at: clock.now() + 600_000, status: 503, error: 'busy' } as const
-      await outbox.settle(OWNER, [{ ...fate, id: tried!.id }])
+      const outcome = { state: 'retry', at: clock.now() + 600_000, status: 503, error: 'busy' } as const
+      await outbox.settle(OWNER, [{ ...outcome, id: tried!.id }])
       await outbox.releaseAll(OWNER)
       clock.advance(-DAY_MS)
-      await outbox.settle(OWNER, [{ ...fate, id: waits!.id, at: clock.now() + 600_000 }])
+      await outbox.settle(OWNER, [{ ...outcome, id: waits!.id, at: clock.now() + 600_000 }])
       expect((await outbox.due(clock.now(), 10)).work).toEqual([])
       // Each of its steps handles two.
       expect(await outbox.sweep(2)).toBe(0)
@@ -184,7 +184,7 @@ export function describeDurableOutboxContract(name: string, open: (clock: Clock)
       const leased = await lease()
       await outbox.settle(
         OWNER,
-        leased.map(({ id }) => ({ ...fate, id, at: clock.now() + 600_000 })),
+        leased.map(({ id }) => ({ ...outcome, id, at: clock.now() + 600_000 })),
       )
       const [held] = await lease('d2')
       expect(await outbox.sweep(2)).toBe(0)

@@ -166,17 +166,17 @@ function takeSome(request: OutgoingRequest, random: () => number, isPoison: (id:
   }
   const items = (body.records ?? body.rows)?.map((item) => (JSON.stringify(item).match(ID) ?? [])[0]!)
   if (items === undefined) return undefined
-  const fates = items.map((id) => (isPoison(id) ? 'never' : random() < 0.3 ? 'later' : 'kept'))
-  const refused = items.filter((_id, i) => fates[i] !== 'kept')
+  const reactions = items.map((id) => (isPoison(id) ? 'never' : random() < 0.3 ? 'later' : 'kept'))
+  const refused = items.filter((_id, i) => reactions[i] !== 'kept')
   if (body.records !== undefined)
     return {
       refused,
       body: JSON.stringify({
-        offsets: fates.map((fate) => (fate === 'kept' ? { offset: 1 } : { error_code: fate === 'never' ? 1 : 2, error: fate })),
+        offsets: reactions.map((reaction) => (reaction === 'kept' ? { offset: 1 } : { error_code: reaction === 'never' ? 1 : 2, error: reaction })),
       }),
     }
-  const insertErrors = fates.flatMap((fate, index) =>
-    fate === 'kept' ? [] : [{ index, errors: [{ reason: fate === 'never' ? 'invalid' : 'timeout', message: fate }] }],
+  const insertErrors = reactions.flatMap((reaction, index) =>
+    reaction === 'kept' ? [] : [{ index, errors: [{ reason: reaction === 'never' ? 'invalid' : 'timeout', message: reaction }] }],
   )
   return { refused, body: JSON.stringify({ insertErrors }) }
 }
