@@ -204,7 +204,7 @@ describe('a conversation in a form the upstream refuses', () => {
     expect(answer['output_text']).toBe('Rome')
     expect(upstream.requests).toHaveLength(2)
     expect(upstream.requests[1]!.body['messages']).toMatchObject(expected)
-    expect(upstream.requests[1]!.body).not.toHaveProperty('told_as')
+    expect(upstream.requests[1]!.body).not.toHaveProperty('request_forms')
     expect(answer.gateway_metadata).toMatchObject({ params: { refused: expect.stringContaining('Acme does not take it') } })
   })
 
@@ -217,10 +217,10 @@ describe('a conversation in a form the upstream refuses', () => {
 
   it('ends the call where it is refused in every form; the internal form field of callers is ignored', async () => {
     upstream.script(strict(400, 'Conversation roles must alternate user/assistant/user/assistant/...', () => true))
-    const response = await gateway.respond({ model: 'acme/small', input: 'a', told_as: { systemless: true } })
+    const response = await gateway.respond({ model: 'acme/small', input: 'a', request_forms: { no_system_role: true } })
     expect(response.status).toBe(400)
     expect(upstream.requests).toHaveLength(2)
-    expect(upstream.requests[0]!.body).not.toHaveProperty('told_as')
+    expect(upstream.requests[0]!.body).not.toHaveProperty('request_forms')
   })
 })
 

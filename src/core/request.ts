@@ -99,15 +99,15 @@ export interface ModelRequest {
   /** Names of features that are not part of a vendor's format yet, as requested by the caller in a header (`Dialect.betaHeaders`). */
   readonly vendor_betas?: readonly string[]
   /** The form of a request that an endpoint requires, according to its refusals. */
-  readonly told_as?: { readonly [form in RequestForm]?: boolean }
+  readonly request_forms?: { readonly [form in RequestForm]?: boolean }
   readonly [extra: string]: unknown
 }
 
 /**
- * `alternating`: no two consecutive turns of one role; `systemless`: no system role; `reasoned`: with the reasoning that led to calls;
- * `bounded_anew`: the output limit has its newer name; `uncounted`: no usage is requested in streams; `unmarked`: no cache breakpoints.
+ * `alternating`: no two consecutive turns of one role; `reasoning_replayed`: with the reasoning that led to calls; `max_completion_tokens`: the output
+ * limit has its newer name; the others leave out what they name.
  */
-export type RequestForm = 'alternating' | 'systemless' | 'reasoned' | 'bounded_anew' | 'uncounted' | 'unmarked'
+export type RequestForm = 'alternating' | 'no_system_role' | 'reasoning_replayed' | 'max_completion_tokens' | 'no_stream_options' | 'no_cache_control'
 
 /** Whether the request is for embeddings instead of an answer. */
 export const asksForEmbeddings = ({ modalities }: Pick<ModelRequest, 'modalities'>): boolean => modalities?.includes('embeddings') === true
@@ -137,5 +137,5 @@ export const GATEWAY_FIELDS: ReadonlySet<string> = new Set([
   'stream_options',
   'max_tool_calls',
   'vendor_betas',
-  'told_as',
+  'request_forms',
 ])

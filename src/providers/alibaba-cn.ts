@@ -1,5 +1,5 @@
 import type { Provider } from '../core/provider.ts'
-import { QWEN_OPTIONS } from './shared/twin-options.ts'
+import { QWEN_OPTIONS } from './shared/regional-options.ts'
 
 /** Model Studio, China. Its keys differ from the international ones but share their variable, so it is switched on in the configuration. */
 export const alibabaCn: Provider = {

@@ -1,5 +1,5 @@
 import type { Provider } from '../core/provider.ts'
-import { QWEN_OPTIONS } from './shared/twin-options.ts'
+import { QWEN_OPTIONS } from './shared/regional-options.ts'
 
 /** Model Studio, international. */
 export const alibaba: Provider = {

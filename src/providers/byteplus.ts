@@ -1,5 +1,5 @@
 import type { Provider } from '../core/provider.ts'
-import { DOUBAO_OPTIONS } from './shared/twin-options.ts'
+import { DOUBAO_OPTIONS } from './shared/regional-options.ts'
 
 /** ModelArk, the international twin of Volcengine Ark. */
 export const byteplus: Provider = {

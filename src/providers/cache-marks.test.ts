@@ -17,7 +17,7 @@ const request = {
 } as const
 
 /** The cache settings of the caller that reach the model. */
-function wishes(provider: Provider, upstreamModel: string): readonly string[] {
+function marks(provider: Provider, upstreamModel: string): readonly string[] {
   const own = provider.dialect === openAiResponses.name ? provider.options : provider.dialectOptions?.[openAiResponses.name]
   const { body } = openAiResponses.encodeRequest(request, {
     provider: provider.slug,
@@ -29,7 +29,7 @@ function wishes(provider: Provider, upstreamModel: string): readonly string[] {
     scope: provider.slug,
     stream: true,
   })
-  return ['prompt_cache_breakpoint', 'prompt_cache_options'].filter((wish) => body.includes(`"${wish}"`))
+  return ['prompt_cache_breakpoint', 'prompt_cache_options'].filter((mark) => body.includes(`"${mark}"`))
 }
 
 const BOTH = ['prompt_cache_breakpoint', 'prompt_cache_options']
@@ -46,8 +46,8 @@ it.each([
   ['gpt-10', BOTH],
   ['ft:gpt-5.6-luna:acme::1', BOTH],
 ])('%s gets cache breakpoints only if it supports them, because older models refuse the call', (model, told) => {
-  expect(wishes(openai, model)).toEqual(told)
-  expect(wishes(azure, model)).toEqual(told)
+  expect(marks(openai, model)).toEqual(told)
+  expect(marks(azure, model)).toEqual(told)
 })
 
 it.each([
@@ -55,8 +55,8 @@ it.each([
   ['openai.gpt-oss-120b', []],
   ['openai.gpt-5.6-sol', BOTH],
 ])('%s on Bedrock gets them if it supports them', (model, told) => {
-  expect(wishes(amazonBedrock, model)).toEqual(told)
-  expect(wishes(amazonBedrockMantle, model)).toEqual(told)
+  expect(marks(amazonBedrock, model)).toEqual(told)
+  expect(marks(amazonBedrockMantle, model)).toEqual(told)
 })
 
 it.each([litellm, requesty, vercel])('$slug, which passes them on to Claude, gets them', ({ slug, name, options }) => {

@@ -15,7 +15,7 @@ export const deepseek: Provider = {
     max_stop_sequences: 16,
     json_schema: 'json-object',
     // It cannot build grammars from patterns that some engines do not support (`\\0`, lookahead).
-    tool_bounds: 'patterns-told',
+    tool_bounds: 'patterns-described',
     reasoning_style: 'thinking-type',
     // Three of these are its own efforts; its documentation maps the others to them.
     reasoning_efforts: ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'],

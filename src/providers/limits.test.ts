@@ -20,13 +20,13 @@ const format = { type: 'json_schema', name: 'answer', schema: { type: 'object' }
 function ask(
   provider: Provider,
   upstreamModel: string,
-  wishes: Partial<ModelRequest>,
+  fields: Partial<ModelRequest>,
   bounds: { readonly contextLength?: number; readonly maxOutputTokens?: number } = {},
 ): { sent: { [field: string]: unknown }; dropped: readonly string[] } {
   const own = provider.dialect === openAiChat.name ? provider.options : provider.dialectOptions?.[openAiChat.name]
   const { supported = [], unsupported = [] } = provider.models ?? {}
   const { body, dropped } = openAiChat.encodeRequest(
-    { input: [{ type: 'message', role: 'user', content: 'q' }], ...wishes },
+    { input: [{ type: 'message', role: 'user', content: 'q' }], ...fields },
     {
       provider: provider.slug,
       providerName: provider.name,
@@ -71,8 +71,8 @@ describe('a temperature a vendor answers with an error', () => {
 })
 
 describe('a response format that a vendor ignores', () => {
-  it.each([{ text: { format } }, { text: { format: { type: 'json_object' } } }] as const)('is put into the prompt', (wishes) => {
-    const { sent } = ask(minimax, 'MiniMax-M2.7', wishes)
+  it.each([{ text: { format } }, { text: { format: { type: 'json_object' } } }] as const)('is put into the prompt', (fields) => {
+    const { sent } = ask(minimax, 'MiniMax-M2.7', fields)
     expect(sent).not.toHaveProperty('response_format')
     expect(JSON.stringify(sent['messages'])).toContain('JSON')
   })
@@ -82,8 +82,8 @@ describe('tools that a vendor answers with an error', () => {
   const named = (name: string, parameters: object): Partial<ModelRequest> => ({
     tools: [{ type: 'function', name, parameters: parameters as never }],
   })
-  const offered = (provider: Provider, wishes: Partial<ModelRequest>) =>
-    (ask(provider, 'm', wishes).sent['tools'] as { function: { name: string; parameters: unknown } }[])[0]!.function
+  const offered = (provider: Provider, fields: Partial<ModelRequest>) =>
+    (ask(provider, 'm', fields).sent['tools'] as { function: { name: string; parameters: unknown } }[])[0]!.function
 
   it('are rewritten to its subset of JSON Schema', () => {
     const maybe = { type: 'object', anyOf: [{ properties: { x: { type: 'string' } } }, { type: 'null' }] }
@@ -139,9 +139,9 @@ describe('the order of roles', () => {
 })
 
 describe('parameters a vendor answers with an error', () => {
-  const wishes = { temperature: 1, presence_penalty: 0, frequency_penalty: 0.5, stop: ['x'] }
+  const fields = { temperature: 1, presence_penalty: 0, frequency_penalty: 0.5, stop: ['x'] }
   it.each(['grok-4', 'grok-3-mini', 'grok-4-fast-reasoning', 'grok-code-fast-1', 'grok-4.5'])('do not reach %s, which reasons', (model) => {
-    const { sent, dropped } = ask(xai, model, wishes)
+    const { sent, dropped } = ask(xai, model, fields)
     expect(Object.keys(sent)).toContain('temperature')
     for (const field of ['presence_penalty', 'frequency_penalty', 'stop']) {
       expect(sent).not.toHaveProperty(field)
@@ -149,10 +149,10 @@ describe('parameters a vendor answers with an error', () => {
     }
   })
   it.each(['grok-3', 'grok-4-fast-non-reasoning', 'grok-2-vision-1212'])('reach %s, which does not', (model) => {
-    expect(ask(xai, model, wishes)).toMatchObject({ sent: wishes, dropped: [] })
+    expect(ask(xai, model, fields)).toMatchObject({ sent: fields, dropped: [] })
   })
   it('do not reach a vendor that knows none of them', () => {
-    const { sent, dropped } = ask(cerebras, 'gpt-oss-120b', wishes)
+    const { sent, dropped } = ask(cerebras, 'gpt-oss-120b', fields)
     expect(sent).toMatchObject({ temperature: 1, stop: ['x'] })
     expect(sent).not.toHaveProperty('presence_penalty')
     expect(dropped).toEqual(['presence_penalty', 'frequency_penalty'])
@@ -172,16 +172,16 @@ describe('an answer without a bound', () => {
 })
 
 describe('one call at a time', () => {
-  const wishes: Partial<ModelRequest> = { tools: [{ type: 'function', name: 'f', parameters: { type: 'object' } }], parallel_tool_calls: false }
+  const fields: Partial<ModelRequest> = { tools: [{ type: 'function', name: 'f', parameters: { type: 'object' } }], parallel_tool_calls: false }
 
   it.each([alibaba, groq, mistral, openrouter])('is requested at $slug', (provider) => {
-    const { sent, dropped } = ask(provider, 'm', wishes)
+    const { sent, dropped } = ask(provider, 'm', fields)
     expect(sent).toMatchObject({ parallel_tool_calls: false })
     expect(dropped).toEqual([])
   })
 
   it('is reported as left out where the field is unknown', () => {
-    const { sent, dropped } = ask(deepseek, 'deepseek-chat', wishes)
+    const { sent, dropped } = ask(deepseek, 'deepseek-chat', fields)
     expect(sent).not.toHaveProperty('parallel_tool_calls')
     expect(dropped).toEqual(['parallel_tool_calls'])
   })

@@ -14,7 +14,7 @@ export const llamacpp: Provider = {
     models: ALWAYS_REASONING,
     reasoning_replay: 'reasoning_content',
     named_tool_choice: false,
-    tool_bounds: 'told',
+    tool_bounds: 'described',
     inline_images: true,
   },
   dialectOptions: { 'openai-responses': LOCAL_RESPONSES },

@@ -1,5 +1,5 @@
 import type { Provider } from '../core/provider.ts'
-import { MINIMAX_OPTIONS } from './shared/twin-options.ts'
+import { MINIMAX_OPTIONS } from './shared/regional-options.ts'
 
 /**
  * The Chinese platform. It has other keys and prices than the international one but shares its variable, so it is switched on in the configuration.

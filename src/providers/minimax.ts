@@ -1,5 +1,5 @@
 import type { Provider } from '../core/provider.ts'
-import { MINIMAX_OPTIONS } from './shared/twin-options.ts'
+import { MINIMAX_OPTIONS } from './shared/regional-options.ts'
 
 export const minimax: Provider = {
   slug: 'minimax',

@@ -1,5 +1,5 @@
 import type { Provider } from '../core/provider.ts'
-import { KIMI_OPTIONS } from './shared/twin-options.ts'
+import { KIMI_OPTIONS } from './shared/regional-options.ts'
 
 export const moonshotai: Provider = {
   slug: 'moonshotai',

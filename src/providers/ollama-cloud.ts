@@ -1,5 +1,5 @@
 import type { Provider } from '../core/provider.ts'
-import { OLLAMA_OPTIONS } from './shared/twin-options.ts'
+import { OLLAMA_OPTIONS } from './shared/regional-options.ts'
 
 export const ollamaCloud: Provider = {
   slug: 'ollama-cloud',

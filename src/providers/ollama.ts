@@ -1,5 +1,5 @@
 import type { Provider } from '../core/provider.ts'
-import { OLLAMA_OPTIONS } from './shared/twin-options.ts'
+import { OLLAMA_OPTIONS } from './shared/regional-options.ts'
 import { LOCAL_RESPONSES } from './shared/partial-responses.ts'
 
 export const ollama: Provider = {

@@ -1,5 +1,5 @@
 import type { Provider } from '../core/provider.ts'
-import { DOUBAO_OPTIONS } from './shared/twin-options.ts'
+import { DOUBAO_OPTIONS } from './shared/regional-options.ts'
 
 /** Ark (Doubao). Models are named by endpoint id or model id. */
 export const volcengine: Provider = {

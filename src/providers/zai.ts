@@ -1,5 +1,5 @@
 import type { Provider } from '../core/provider.ts'
-import { GLM_OPTIONS } from './shared/twin-options.ts'
+import { GLM_OPTIONS } from './shared/regional-options.ts'
 
 export const zai: Provider = {
   slug: 'zai',

@@ -496,7 +496,11 @@ describe('reasoning of the history', () => {
   it('is sent before every call where the server has required it', () => {
     const plain: InputItem = { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 't' }] }
     const step = (id: string): InputItem[] => [call(id), output(id)]
-    const told = messages([user('q'), plain, ...step('c1'), ...step('c2'), assistant('a'), user('q')], {}, { told_as: { reasoned: true } })
+    const told = messages(
+      [user('q'), plain, ...step('c1'), ...step('c2'), assistant('a'), user('q')],
+      {},
+      { request_forms: { reasoning_replayed: true } },
+    )
     expect(told.flatMap(({ role, content }) => (role === 'assistant' ? [content] : []))).toMatchObject([
       [{ type: 'thinking', thinking: 't', signature: '' }, { type: 'tool_use' }],
       [{ type: 'thinking', thinking: ' ', signature: '' }, { type: 'tool_use' }],

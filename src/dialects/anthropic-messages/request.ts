@@ -3,7 +3,7 @@ import { GATEWAY_FIELDS } from '../../core/request.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { hashedName } from '../shared/id-map.ts'
 import { isObject } from '../shared/json.ts'
-import { unmetImageWishes } from '../shared/image-output.ts'
+import { unmetImageOptions } from '../shared/image-output.ts'
 import { serviceTierWord } from '../shared/service-tier.ts'
 import type { TierWords } from '../shared/service-tier.ts'
 import { unmetMembers } from '../shared/unmet-members.ts'
@@ -248,7 +248,7 @@ const HANDLED: ReadonlySet<string> = new Set([
 /** Unknown fields are sent only to a server that is declared to know them: others refuse the request. */
 function encodeExtras(request: ModelRequest, options: AnthropicMessagesOptions, dropped: string[]): Body {
   const body: Body = {}
-  dropped.push(...unmetImageWishes(request), ...unmetMembers(request))
+  dropped.push(...unmetImageOptions(request), ...unmetMembers(request))
   if (request.text?.verbosity != null) dropped.push('text.verbosity')
   for (const [field, value] of Object.entries(request)) {
     if (HANDLED.has(field) || value == null) continue

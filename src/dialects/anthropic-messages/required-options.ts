@@ -3,21 +3,21 @@ import { isThought, type Message } from './messages.ts'
 import type { MessagesTarget } from './options.ts'
 
 /** The endpoint with what its refusals have revealed: one that requires the thoughts before calls accepts them unsigned. */
-export function withRequiredOptions({ told_as: form }: ModelRequest, target: MessagesTarget): MessagesTarget {
+export function withRequiredOptions({ request_forms: form }: ModelRequest, target: MessagesTarget): MessagesTarget {
   if (form === undefined) return target
   return {
     ...target,
     options: {
       ...target.options,
-      ...(form.reasoned === true ? { unsigned_thinking: true } : {}),
-      ...(form.unmarked === true ? { cache_control: 'none' as const } : {}),
+      ...(form.reasoning_replayed === true ? { unsigned_thinking: true } : {}),
+      ...(form.no_cache_control === true ? { cache_control: 'none' as const } : {}),
     },
   }
 }
 
 /** Adds thoughts before every call for an endpoint that requires them; a blank replaces those that are lost. */
-export function thinkBeforeCalls({ told_as: form }: ModelRequest, messages: readonly Message[]): void {
-  if (form?.reasoned !== true) return
+export function thinkBeforeCalls({ request_forms: form }: ModelRequest, messages: readonly Message[]): void {
+  if (form?.reasoning_replayed !== true) return
   for (const { role, content } of messages) {
     if (role !== 'assistant' || !content.some(({ type }) => type === 'tool_use')) continue
     if (!content.some(isThought)) content.unshift({ type: 'thinking', thinking: ' ' })

@@ -102,8 +102,8 @@ export class ServerToolDecoder {
     this.flush()
     for (const item of this.#open.values()) {
       const { block } = item.use
-      const fate = later ? { status: 'completed', encrypted_content: sealBlocks([block], this.#target) } : { status: 'failed' }
-      this.#end(item, { ...endOf(block, undefined), ...fate })
+      const ending = later ? { status: 'completed', encrypted_content: sealBlocks([block], this.#target) } : { status: 'failed' }
+      this.#end(item, { ...endOf(block, undefined), ...ending })
     }
     this.#open.clear()
   }

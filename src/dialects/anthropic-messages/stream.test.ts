@@ -625,8 +625,8 @@ describe('surcharges', () => {
     ['large-1', { speed: 'fast', inference_geo: 'us' }, 2],
     ['large-1', { speed: 'standard' }, 1],
     ['large-1', {}, 1],
-  ])('of %s are known before the call for %j, if that is passed through', (upstreamModel, wish, factor) => {
+  ])('of %s are known before the call for %j, if that is passed through', (upstreamModel, fields, factor) => {
     const target = { ...messagesTarget({ options: { surcharges, pass_through: ['speed'] } }), upstreamModel }
-    expect(anthropicMessages.priceFactor?.({ input: [], ...wish }, target)).toBe(factor)
+    expect(anthropicMessages.priceFactor?.({ input: [], ...fields }, target)).toBe(factor)
   })
 })

@@ -2,7 +2,7 @@ import type { EncodedRequest } from '../../core/dialect.ts'
 import { GATEWAY_FIELDS } from '../../core/request.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { JsonObject } from '../../core/item.ts'
-import { unmetImageWishes } from '../shared/image-output.ts'
+import { unmetImageOptions } from '../shared/image-output.ts'
 import { isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import { serviceTierWord } from '../shared/service-tier.ts'
@@ -224,7 +224,7 @@ function noteIgnored(request: ModelRequest, dropped: string[]): void {
     if (HANDLED.has(field) || value == null) continue
     if (!(field === 'truncation' && value === 'disabled') && !(field === 'background' && value === false)) dropped.push(field)
   }
-  dropped.push(...unmetImageWishes(request), ...unmetMembers(request))
+  dropped.push(...unmetImageOptions(request), ...unmetMembers(request))
   if (request.text?.verbosity != null) dropped.push('text.verbosity')
   if (request.include?.includes('message.output_text.logprobs') === true) dropped.push('top_logprobs')
 }

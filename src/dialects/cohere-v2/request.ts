@@ -3,7 +3,7 @@ import { GATEWAY_FIELDS } from '../../core/request.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { JsonObject } from '../../core/item.ts'
 import { askForFormat, formatOf, isOfObjects, OBJECT_INSTRUCTION, type FormatPlan } from '../shared/format-plan.ts'
-import { unmetImageWishes } from '../shared/image-output.ts'
+import { unmetImageOptions } from '../shared/image-output.ts'
 import { effortBudget, requestedReasoning } from '../shared/reasoning-options.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import { serviceTierWord } from '../shared/service-tier.ts'
@@ -208,6 +208,6 @@ function noteIgnored(request: ModelRequest, dropped: string[]): void {
       (field === 'service_tier' && (value === 'auto' || value === 'default'))
     if (!saysNothing) dropped.push(field)
   }
-  dropped.push(...unmetImageWishes(request), ...unmetMembers(request))
+  dropped.push(...unmetImageOptions(request), ...unmetMembers(request))
   if (request.text?.verbosity != null) dropped.push('text.verbosity')
 }

@@ -8,7 +8,7 @@ import { asString, isObject } from '../shared/json.ts'
 import { limitsOf, mostInputs } from './batch.ts'
 import type { EmbeddingsFound } from './decoder.ts'
 import { createEmbedder } from './embedder.ts'
-import { inputsOf, plainText, wishesOf, type EmbeddingInput } from './inputs.ts'
+import { inputsOf, plainText, preferencesOf, type EmbeddingInput } from './inputs.ts'
 import { bytesOf, remoteImages, untakeable } from './media.ts'
 import { modelPath } from './model-path.ts'
 
@@ -45,7 +45,7 @@ export const cohereEmbed = createEmbedder({
 
 function encodeRequest(request: ModelRequest, target: CohereTarget): EncodedRequest {
   const { path, model_in_body: modelInBody, input_type: usual } = target.options
-  const { dimensions, inputType = usual } = wishesOf(request)
+  const { dimensions, inputType = usual } = preferencesOf(request)
   const inputs = inputsOf(request)
   const texts = inputs.map(plainText)
   const body = {

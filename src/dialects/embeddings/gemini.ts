@@ -7,7 +7,7 @@ import { limitsOf, mostInputs } from './batch.ts'
 import type { EmbeddingsFound } from './decoder.ts'
 import { createEmbedder } from './embedder.ts'
 import { partsOf, taskOf, usageOf } from './google.ts'
-import { inputsOf, wishesOf } from './inputs.ts'
+import { inputsOf, preferencesOf } from './inputs.ts'
 import { remoteImages } from './media.ts'
 
 const options = z.strictObject({ most_inputs: mostInputs(100) })
@@ -24,7 +24,7 @@ export const geminiEmbeddings = createEmbedder({
 })
 
 function encodeRequest(request: ModelRequest, target: GeminiTarget): EncodedRequest {
-  const { dimensions, inputType } = wishesOf(request)
+  const { dimensions, inputType } = preferencesOf(request)
   const { task, dropped } = taskOf(inputType)
   const model = `models/${target.upstreamModel}`
   const requests = inputsOf(request).map((input) => ({

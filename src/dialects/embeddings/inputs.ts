@@ -33,7 +33,7 @@ export function textOf(input: EmbeddingInput, target: Pick<Target, 'providerName
 }
 
 /** The caller's settings for the vectors. */
-export interface EmbeddingWishes {
+export interface EmbeddingPreferences {
   /** The length of each vector. */
   readonly dimensions?: number
   /** Whether vectors are encoded as base64 of 32-bit floats. */
@@ -42,7 +42,7 @@ export interface EmbeddingWishes {
   readonly inputType?: string
 }
 
-export function wishesOf(request: ModelRequest): EmbeddingWishes {
+export function preferencesOf(request: ModelRequest): EmbeddingPreferences {
   const { dimensions, encoding_format: encoding, input_type: inputType } = request as JsonObject
   return {
     ...(typeof dimensions === 'number' ? { dimensions } : {}),

@@ -9,7 +9,7 @@ import { hasCounts } from '../shared/usage-counts.ts'
 import { limitsOf, mostInputs, mostTokens } from './batch.ts'
 import type { EmbeddingsFound } from './decoder.ts'
 import { createEmbedder, KNOWN_FIELDS } from './embedder.ts'
-import { inputsOf, plainText, wishesOf, type EmbeddingInput } from './inputs.ts'
+import { inputsOf, plainText, preferencesOf, type EmbeddingInput } from './inputs.ts'
 
 const options = z.strictObject({
   path: z.string().startsWith('/').default('/embeddings').describe('Appended to the base URL.'),
@@ -43,7 +43,7 @@ export const openAiEmbeddings = createEmbedder({
 })
 
 function encodeRequest(request: ModelRequest, { upstreamModel, options: declared }: Target<Options>): EncodedRequest {
-  const { dimensions, base64, inputType } = wishesOf(request)
+  const { dimensions, base64, inputType } = preferencesOf(request)
   const { path, dimensions_field: dimensionsField, input_types: words, input_type: usual } = declared
   const requestedType = wordFor(inputType, words)
   const purpose = requestedType ?? wordFor(usual, words)

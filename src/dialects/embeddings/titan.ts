@@ -5,7 +5,7 @@ import type { ModelRequest } from '../../core/request.ts'
 import { createUsage } from '../../core/usage.ts'
 import type { EmbeddingsFound } from './decoder.ts'
 import { createEmbedder } from './embedder.ts'
-import { inputsOf, textOf, wishesOf } from './inputs.ts'
+import { inputsOf, textOf, preferencesOf } from './inputs.ts'
 import { modelPath } from './model-path.ts'
 
 const options = z.strictObject({
@@ -22,7 +22,7 @@ export const titanEmbed = createEmbedder({
 })
 
 function encodeRequest(request: ModelRequest, target: Target<z.output<typeof options>>): EncodedRequest {
-  const { dimensions, inputType } = wishesOf(request)
+  const { dimensions, inputType } = preferencesOf(request)
   const [input] = inputsOf(request)
   const body = {
     inputText: textOf(input!, target),

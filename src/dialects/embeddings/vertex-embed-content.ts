@@ -6,7 +6,7 @@ import { isObject } from '../shared/json.ts'
 import type { EmbeddingsFound } from './decoder.ts'
 import { createEmbedder } from './embedder.ts'
 import { partsOf, taskOf, usageOf } from './google.ts'
-import { inputsOf, wishesOf } from './inputs.ts'
+import { inputsOf, preferencesOf } from './inputs.ts'
 import { remoteImages } from './media.ts'
 import { modelPath } from './model-path.ts'
 
@@ -32,7 +32,7 @@ export const vertexEmbedContent = createEmbedder({
 })
 
 function encodeRequest(request: ModelRequest, target: Target<z.output<typeof options>>): EncodedRequest {
-  const { dimensions, inputType } = wishesOf(request)
+  const { dimensions, inputType } = preferencesOf(request)
   const { task, dropped } = taskOf(inputType)
   const [input] = inputsOf(request)
   const config = {

@@ -8,7 +8,7 @@ import { limitsOf, mostInputs, mostTokens } from './batch.ts'
 import type { EmbeddingsFound } from './decoder.ts'
 import { createEmbedder } from './embedder.ts'
 import { taskOf } from './google.ts'
-import { inputsOf, textOf, wishesOf } from './inputs.ts'
+import { inputsOf, textOf, preferencesOf } from './inputs.ts'
 import { modelPath } from './model-path.ts'
 
 const options = z.strictObject({
@@ -32,7 +32,7 @@ export const vertexPredict = createEmbedder({
 })
 
 function encodeRequest(request: ModelRequest, target: Target<z.output<typeof options>>): EncodedRequest {
-  const { dimensions, inputType } = wishesOf(request)
+  const { dimensions, inputType } = preferencesOf(request)
   const { task, dropped } = taskOf(inputType)
   const instances = inputsOf(request).map((input) => ({ content: textOf(input, target), ...(task === undefined ? {} : { task_type: task }) }))
   const body = { instances, ...(dimensions === undefined ? {} : { parameters: { outputDimensionality: dimensions } }) }

@@ -3,7 +3,7 @@ import type { InputItem, MessageItem } from '../../core/item.ts'
 import { GATEWAY_FIELDS } from '../../core/request.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { askForFormat, formatOf, type FormatPlan } from '../shared/format-plan.ts'
-import { unmetImageWishes } from '../shared/image-output.ts'
+import { unmetImageOptions } from '../shared/image-output.ts'
 import { isObject } from '../shared/json.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import { serviceTierWord } from '../shared/service-tier.ts'
@@ -153,7 +153,7 @@ function encodeLogprobs(request: ModelRequest, { supports }: GeminiTarget, confi
 /** Modalities are sent only if they differ from plain text. */
 function encodeImages(request: ModelRequest, traits: ModelTraits, config: Body, dropped: string[]): void {
   const wanted = request.modalities?.includes('image') ?? traits.image_output
-  if (!wanted || !traits.image_output) return void dropped.push(...unmetImageWishes(request))
+  if (!wanted || !traits.image_output) return void dropped.push(...unmetImageOptions(request))
   config['responseModalities'] = request.modalities === undefined || request.modalities.includes('text') ? ['TEXT', 'IMAGE'] : ['IMAGE']
   const image = Object.fromEntries(
     Object.entries(request.image_config ?? {}).flatMap(([field, value]) => (IMAGE_FIELDS[field] === undefined ? [] : [[IMAGE_FIELDS[field], value]])),

@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
-import { unmetImageWishes } from '../shared/image-output.ts'
+import { unmetImageOptions } from '../shared/image-output.ts'
 import type { OpenAiChatOptions } from './options.ts'
 
 /** The fields that request answers with images, if the server knows them. */
 export function encodeImageOutput(request: ModelRequest, options: OpenAiChatOptions, dropped: string[]): JsonObject {
   if (!options.image_output) {
-    dropped.push(...unmetImageWishes(request))
+    dropped.push(...unmetImageOptions(request))
     return {}
   }
   const { modalities, image_config: config } = request

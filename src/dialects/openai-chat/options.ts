@@ -118,10 +118,10 @@ export const openAiChatOptions = z.strictObject({
     .default('taken')
     .describe('`refused`: the server refuses strict schemas with optional members, so they are sent as not strict.'),
   tool_bounds: z
-    .enum(['sent', 'told', 'patterns-told'])
+    .enum(['sent', 'described', 'patterns-described'])
     .default('sent')
     .describe(
-      '`told`: patterns and lengths in tool schemas are moved into the descriptions as text, for servers that cannot make a grammar of them. `patterns-told`: only patterns.',
+      '`described`: patterns and lengths in tool schemas are moved into the descriptions as text, for servers that cannot make a grammar of them. `patterns-described`: only patterns.',
     ),
   schemas: z
     .enum(['any', 'curated'])

@@ -354,15 +354,15 @@ describe('a prefilled answer', () => {
 })
 
 describe('answers with images', () => {
-  const wish: Partial<ModelRequest> = { modalities: ['text', 'image'], image_config: { aspect_ratio: '16:9' } }
+  const fields: Partial<ModelRequest> = { modalities: ['text', 'image'], image_config: { aspect_ratio: '16:9' } }
   it('are asked for where the server knows how', () => {
-    const { body, dropped } = encode(wish, { options: { image_output: true } })
+    const { body, dropped } = encode(fields, { options: { image_output: true } })
     expect([body['modalities'], body['image_config'], dropped]).toEqual([['text', 'image'], { aspect_ratio: '16:9' }, []])
     expect(encode({ modalities: [], image_config: {} }, { options: { image_output: true } }).body).not.toHaveProperty('modalities')
-    expect([encode({ image_config: wish.image_config! }).dropped, encode({ image_config: {} }).dropped]).toEqual([['image_config'], []])
+    expect([encode({ image_config: fields.image_config! }).dropped, encode({ image_config: {} }).dropped]).toEqual([['image_config'], []])
   })
   it('are named where it does not', () => {
-    const { body, dropped } = encode(wish)
+    const { body, dropped } = encode(fields)
     expect([body['modalities'], body['image_config'], dropped]).toEqual([undefined, undefined, ['modalities: image', 'image_config']])
     expect(encode({ modalities: ['text'] }).dropped).toEqual([])
   })

@@ -62,7 +62,7 @@ export const demandsCall = ({ tool_choice: choice }: Body): boolean => choice !=
 
 function encodeTool(tool: FlatTool, options: OpenAiChatOptions, unfolding: Unfolding, dropped: string[]): JsonObject {
   const folded = objectAtTop(tool.parameters, unfolding)
-  const bounded = options.tool_bounds === 'sent' ? folded : boundsInDescription(folded, options.tool_bounds === 'told' ? undefined : 'patterns')
+  const bounded = options.tool_bounds === 'sent' ? folded : boundsInDescription(folded, options.tool_bounds === 'described' ? undefined : 'patterns')
   const parameters = options.schemas === 'curated' ? curateSchema(bounded, unfolding) : bounded
   // A folded schema contains more than a strict one may. Not strict is the default, and is not sent because some vendors do not know the field.
   const wanted = options.strict_tools && tool.strict === true && parameters === tool.parameters

@@ -37,7 +37,7 @@ function pairCalls(entries: readonly Entry[], mapId: MapId, dropped: Set<string>
   /** Calls of the endpoint's own tools that the caller runs, which some clients answer like functions. */
   const ownCalls = new Set<string>()
   /** Outputs that no earlier call waits for; a later one may. */
-  const strays = new Map<string, Entry[]>()
+  const earlyOutputs = new Map<string, Entry[]>()
   const occurrences = new Map<string, number>()
   for (const entry of entries) {
     if (!entry.bySpeaker) openCalls.endTurn()
@@ -53,7 +53,7 @@ function pairCalls(entries: readonly Entry[], mapId: MapId, dropped: Set<string>
       const call = openCalls.take(callId)
       if (call !== undefined) entry.item = answering(entry.item, call.entry, call.id)
       else if (ownCalls.delete(callId)) entry.item = { ...entry.item, call_id: mapId(callId, 0) }
-      else addTo(strays, callId, entry)
+      else addTo(earlyOutputs, callId, entry)
     } else if (callId.length > 0) {
       if (entry.bySpeaker) ownCalls.add(callId)
       else ownCalls.delete(callId)
@@ -63,20 +63,20 @@ function pairCalls(entries: readonly Entry[], mapId: MapId, dropped: Set<string>
   }
   const answers = new Map<Entry, Entry>()
   for (const { entry: call, id, callId } of openCalls.left) {
-    const early = strays.get(callId)?.shift()
+    const early = earlyOutputs.get(callId)?.shift()
     if (early !== undefined) early.item = answering(early.item!, call, id)
     answers.set(call, early ?? missingOutput(call))
   }
-  for (const entry of [...strays.values()].flat()) {
+  for (const entry of [...earlyOutputs.values()].flat()) {
     dropped.add('input: output without its call became text')
     entry.item = orphanMessage(entry.item!)
   }
   return behindTheirCalls(entries, answers)
 }
 
-function addTo(strays: Map<string, Entry[]>, callId: string, entry: Entry): void {
-  const known = strays.get(callId)
-  if (known === undefined) strays.set(callId, [entry])
+function addTo(earlyOutputs: Map<string, Entry[]>, callId: string, entry: Entry): void {
+  const known = earlyOutputs.get(callId)
+  if (known === undefined) earlyOutputs.set(callId, [entry])
   else known.push(entry)
 }
 

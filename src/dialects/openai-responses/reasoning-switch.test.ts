@@ -4,8 +4,8 @@ import { target } from './__fixtures__/harness.ts'
 import type { TargetParts } from './__fixtures__/harness.ts'
 import { openAiResponses } from './index.ts'
 
-function reasoning(wish: ModelRequest['reasoning'], options: TargetParts['options'] = {}): unknown {
-  const { body } = openAiResponses.encodeRequest({ input: [], reasoning: wish }, target({ options }))
+function reasoning(fields: ModelRequest['reasoning'], options: TargetParts['options'] = {}): unknown {
+  const { body } = openAiResponses.encodeRequest({ input: [], reasoning: fields }, target({ options }))
   return (JSON.parse(body) as { readonly reasoning?: unknown }).reasoning
 }
 

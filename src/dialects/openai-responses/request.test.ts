@@ -698,9 +698,9 @@ describe('calls and their outputs', () => {
 
 describe('answers with images', () => {
   it('are requested where the fields are supported, else reported', () => {
-    const wish = { modalities: ['image'], image_config: { size: '1K' } }
-    expect(encode(wish, { options: { image_output: true } })).toMatchObject({ body: wish, dropped: [] })
-    const plain = encode(wish)
+    const fields = { modalities: ['image'], image_config: { size: '1K' } }
+    expect(encode(fields, { options: { image_output: true } })).toMatchObject({ body: fields, dropped: [] })
+    const plain = encode(fields)
     expect(plain.body).not.toHaveProperty('modalities')
     expect(plain.dropped).toEqual(['modalities: image', 'image_config'])
   })

@@ -8,7 +8,7 @@ import { accountField } from '../shared/account-name.ts'
 import { visitParts } from '../shared/content-parts.ts'
 import { formatName, formatOf, type JsonSchemaFormat } from '../shared/format-plan.ts'
 import { hasOptionalMembers, STRICT_WITH_OPTIONAL } from '../shared/optional-members.ts'
-import { unmetImageWishes } from '../shared/image-output.ts'
+import { unmetImageOptions } from '../shared/image-output.ts'
 import { requestedReasoning } from '../shared/reasoning-options.ts'
 import { serviceTierWord, wordsTaken } from '../shared/service-tier.ts'
 import type { TierWords } from '../shared/service-tier.ts'
@@ -99,7 +99,7 @@ export function encodeResponsesRequest(request: ModelRequest, target: ResponsesT
     const written = field === 'stop' ? stopOf(request) : accountField(field, value, options.max_user_length)
     if (written !== undefined && isTaken(field, value, request, target, dropped)) body[field] = written
   }
-  if (!options.image_output) for (const note of unmetImageWishes(request)) dropped.add(note)
+  if (!options.image_output) for (const note of unmetImageOptions(request)) dropped.add(note)
   else for (const field of IMAGE_FIELDS) if (request[field] !== undefined) body[field] = request[field]
   const { tools, choice, names } = encodeTools(request, options, target.supports, dropped)
   body['input'] = encodeInput(request.input, target, names, dropped)

@@ -24,11 +24,13 @@ function withArgumentsAsText(value: unknown, exact: unknown, isCall: IsCall, dep
   if (depth > MAX_DEPTH) return value
   if (Array.isArray(value)) return value.map((each, i) => withArgumentsAsText(each, (exact as readonly unknown[])[i], isCall, depth + 1))
   if (!isObject(value)) return value
-  const twin = exact as { readonly [key: string]: unknown }
+  const exactMembers = exact as { readonly [key: string]: unknown }
   return Object.fromEntries(
     Object.entries(value).map(([key, child]) => [
       key,
-      key === 'arguments' && isObject(child) && isCall(value) ? JSON.stringify(twin[key]) : withArgumentsAsText(child, twin[key], isCall, depth + 1),
+      key === 'arguments' && isObject(child) && isCall(value)
+        ? JSON.stringify(exactMembers[key])
+        : withArgumentsAsText(child, exactMembers[key], isCall, depth + 1),
     ]),
   )
 }

@@ -49,9 +49,9 @@ describe('a refusal of the form of a request', () => {
   it('rewrites the request, once', () => {
     const request = { input: [] }
     const told = withRequestForms(request, ['turns of one role in a row', 'temperature'])
-    expect(told).toEqual({ input: [], told_as: { alternating: true } })
+    expect(told).toEqual({ input: [], request_forms: { alternating: true } })
     expect(withRequestForms(told, ['turns of one role in a row'])).toBe(told)
-    expect(withRequestForms(told, ['the role of the system']).told_as).toEqual({ alternating: true, systemless: true })
+    expect(withRequestForms(told, ['the role of the system']).request_forms).toEqual({ alternating: true, no_system_role: true })
     expect(withRequestForms(request, ['temperature'])).toBe(request)
   })
 })

@@ -23,20 +23,20 @@ const FORMS: readonly Form[] = [
     refusal: /\broles? (?:must|should) (?:alternate|be alternating)|system message must be (?:at the beginning|the first)/i,
   },
   {
-    form: 'systemless',
+    form: 'no_system_role',
     name: 'the role of the system',
     refusal:
       /\bsystem role (?:is )?not supported|developer instruction is not enabled|only user(?:,| and) assistant(?:,? and tool)? roles are supported|\.role'? does not support '(?:system|developer)'/i,
   },
   {
-    form: 'reasoned',
+    form: 'reasoning_replayed',
     name: 'calls without the thoughts before them',
     refusal:
       /\b(?:reasoning_content\b|content\[\]\.thinking\b).{0,60}(?:must be passed back|is missing in assistant tool call)|missing (?:reasoning_content field|thinking block) in the assistant message/i,
   },
-  { form: 'bounded_anew', name: 'max_tokens by that name', refusal: /\bmax_tokens\b.{0,80}\buse ['"`]?max_completion_tokens\b/i },
-  { form: 'uncounted', name: 'stream_options', refusal: unknownField('stream_options') },
-  { form: 'unmarked', name: 'cache_control', refusal: unknownField('cache_control') },
+  { form: 'max_completion_tokens', name: 'max_tokens by that name', refusal: /\bmax_tokens\b.{0,80}\buse ['"`]?max_completion_tokens\b/i },
+  { form: 'no_stream_options', name: 'stream_options', refusal: unknownField('stream_options') },
+  { form: 'no_cache_control', name: 'cache_control', refusal: unknownField('cache_control') },
 ]
 
 /** On some servers a template that fails looks like a crash. */
@@ -48,7 +48,7 @@ export const refusedForm = (status: number, message: string, path = ''): string 
 
 /** The request in another form, if the name of what was refused is one of these. */
 export function withRequestForms(request: ModelRequest, refused: readonly string[]): ModelRequest {
-  const forms = FORMS.filter(({ form, name }) => refused.includes(name) && request.told_as?.[form] !== true)
+  const forms = FORMS.filter(({ form, name }) => refused.includes(name) && request.request_forms?.[form] !== true)
   if (forms.length === 0) return request
-  return { ...request, told_as: { ...request.told_as, ...Object.fromEntries(forms.map(({ form }) => [form, true])) } }
+  return { ...request, request_forms: { ...request.request_forms, ...Object.fromEntries(forms.map(({ form }) => [form, true])) } }
 }

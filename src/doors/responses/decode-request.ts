@@ -134,7 +134,7 @@ function setHeaders(request: { [field: string]: unknown }, { sessionId, betas = 
   if (parent !== undefined) setTrace(request, parent)
   if (betas.length > 0) request['vendor_betas'] = betas
   else if ('vendor_betas' in request) delete request['vendor_betas']
-  if ('told_as' in request) delete request['told_as']
+  if ('request_forms' in request) delete request['request_forms']
 }
 
 function setSession(request: { [field: string]: unknown }, header: string | undefined): void {

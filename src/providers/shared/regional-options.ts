@@ -28,7 +28,7 @@ export const KIMI_OPTIONS = {
   named_tool_choice: false,
   // "not a valid moonshot flavored json schema", https://github.com/MoonshotAI/walle; names that begin with a digit are refused as well.
   schemas: 'curated',
-  tool_bounds: 'patterns-told',
+  tool_bounds: 'patterns-described',
   tool_names: { pattern: '^[a-zA-Z_][a-zA-Z0-9_-]*$' },
   // Since K2.5 the temperature must have one value while the model thinks and another while it does not; all others are errors. Since K2.7 the models
   // always think.

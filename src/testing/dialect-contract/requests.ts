@@ -58,8 +58,8 @@ export function describeRequests({ dialect, voice, target, stream }: Subject): v
       const encode = (reasoning: ModelRequest['reasoning']): { readonly body: string; readonly dropped: readonly string[] } =>
         dialect.encodeRequest({ input: [user('q')], max_output_tokens: 4000, ...(reasoning == null ? {} : { reasoning }) }, { ...target, supports })
       const plain = encode(undefined)
-      for (const wish of [{ effort: 'high' }, { max_tokens: 2000 }, { enabled: true }] as const) {
-        const { body, dropped } = encode(wish)
+      for (const reasoning of [{ effort: 'high' }, { max_tokens: 2000 }, { enabled: true }] as const) {
+        const { body, dropped } = encode(reasoning)
         expect(body).toBe(plain.body)
         expect(dropped).toEqual([...plain.dropped, 'reasoning'])
       }
