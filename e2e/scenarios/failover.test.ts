@@ -291,7 +291,7 @@ describe('an answer that is asked for in one piece', () => {
   it.each([
     ['because a schema refuses streams', { streamed_schemas: false }, schema],
     ['because the operator wants no streams', { extra_body: { stream: false } }, {}],
-  ])('%s has until the total limit, and not until its first token', async (_why, options, wish) => {
+  ])('%s has until the total limit, and not until its first token', async (_why, options, fields) => {
     await gateway.close()
     const config = chatConfig([primary.url, backup.url]) as { providers: object[] }
     const timeouts = { first_token: '200ms', idle: '200ms', total: '5s' }
@@ -303,7 +303,7 @@ describe('an answer that is asked for in one piece', () => {
       await new Promise((resolve) => setTimeout(resolve, 600))
       await status(200, chatJson('{"a":1}'))(request, response)
     })
-    const response = await gateway.respond({ model: 'acme/small', input: 'hi', provider: { order: ['acme', 'backup1'] }, ...wish })
+    const response = await gateway.respond({ model: 'acme/small', input: 'hi', provider: { order: ['acme', 'backup1'] }, ...fields })
     expect(await response.json()).toMatchObject({ output_text: '{"a":1}' })
     expect(primary.requests.map(({ body }) => [body['stream'], body['stream_options']])).toEqual([[false, undefined]])
     expect(backup.requests).toHaveLength(0)

@@ -2,7 +2,7 @@ import type { ModelEvent } from './event.ts'
 import type { Strategy } from './strategy.ts'
 
 /** How a caller wants to use the answer cache. */
-export interface CacheWish {
+export interface CachePreferences {
   /** How long to keep the answer to this call, in milliseconds. */
   readonly ttlMs: number
   /** Ignore a kept answer: a new one is generated and replaces it. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Endpoint, Modality } from './endpoint.ts'
-import type { CacheReport, CacheWish } from './answer-cache.ts'
+import type { CacheReport, CachePreferences } from './answer-cache.ts'
 import type { ApiType, Cost, GenerationStep, PipelineStage } from './generation.ts'
 import type { ErrorType, GatewayError } from './error.ts'
 import type { ModelEvent } from './event.ts'
@@ -139,7 +139,7 @@ export interface Call {
   /** What happens to a stream that breaks after its first content; undefined: the configured behaviour. */
   readonly streamFailure?: StreamFailure
   /** How the caller wants to use the answer cache; absent: not at all, and the answer is not kept. */
-  readonly cache?: CacheWish
+  readonly cache?: CachePreferences
   /** Id of the endpoint that served the previous step. It is planned first, so that a call with several upstream answers stays at one endpoint. */
   readonly preferredEndpoint?: string
   /** How the request is adapted to endpoints that cannot take it unchanged; undefined: as for every call. */

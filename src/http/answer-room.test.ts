@@ -69,7 +69,7 @@ describe('large answers', () => {
     expect(first.add(30 * MB)).toBeUndefined()
     await pass(1_000)
     expect(later.map(({ state }) => state)).toEqual(['waits', 'waits'])
-    first.told()
+    first.encoded()
     await pass(1_000)
     // Its caller still reads.
     expect(later.map(({ state }) => state)).toEqual(['waits', 'waits'])
@@ -221,7 +221,7 @@ describe('large answers', () => {
     const one = hold()
     void one.add(3 * MB)
     expect(room.held).toBe(24 * MB)
-    one.told()
+    one.encoded()
     expect(room.held).toBe(0)
     one.release()
     one.release()

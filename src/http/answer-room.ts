@@ -191,8 +191,8 @@ export class LargeAnswer implements AnswerHold {
     this.#set(this.#held, false)
   }
 
-  /** All of it is made; its remaining memory shows in the figures of the process. */
-  told(): void {
+  /** All of it is encoded; its remaining memory shows in the figures of the process. */
+  encoded(): void {
     this.#set(0, this.#isGoing)
   }
 

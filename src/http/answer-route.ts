@@ -25,7 +25,7 @@ import type { Admission } from './admission.ts'
 import { referencesOf, remember, type RecentItems } from './recent-items.ts'
 import { liftKey } from './key-parameter.ts'
 import { modelNamed } from './model-named.ts'
-import { headersOf, metadataFields, originOf, requestIdOf, streamWishes, wantsErrorWord, type CallerHeaders } from './request-headers.ts'
+import { headersOf, metadataFields, originOf, requestIdOf, streamPreferences, wantsErrorWord, type CallerHeaders } from './request-headers.ts'
 import { SseBody, type KeepAlive } from './sse-body.ts'
 import { sendJson } from './write-text.ts'
 
@@ -161,7 +161,7 @@ function write({ trace }: Call, assembler: Fold, events: readonly ModelEvent[]):
  */
 function end(response: ServerResponse, serving: Serving, assembler: Fold, sse: SseBody | undefined): Writing {
   assembler.finish()
-  serving.room?.told()
+  serving.room?.encoded()
   const rest = sse === undefined ? sendJson(response, 200, answerHeaders(serving), assembler.answer()) : sse.end(assembler.takeWire())
   // The call is recorded meanwhile.
   rest?.catch(() => undefined)
@@ -196,7 +196,7 @@ function open(
   // The body is complete: the time the caller took to send it counts neither as ours nor as the model's.
   const receivedAt = options.clock.now()
   const { door } = serving
-  const { streamFailure, asEvents, errorEvent } = streamWishes(request, options.errorEvent(), door.signs)
+  const { streamFailure, asEvents, errorEvent } = streamPreferences(request, options.errorEvent(), door.signs)
   const sent = jsonOf(bytes)
   const read = door.read(sent, exactly(bytes), request.url)
   serving.pathOf = read.pathOf
@@ -219,7 +219,7 @@ function open(
     origin,
     ...(preset === undefined ? {} : { presetId: preset.id }),
     ...(streamFailure === undefined ? {} : { streamFailure }),
-    ...(cached === undefined ? {} : { cache: cached.wish }),
+    ...(cached === undefined ? {} : { cache: cached.preferences }),
     ...(serving.room === undefined ? {} : { hold: serving.room }),
   })
   const fields = metadataFields(request)

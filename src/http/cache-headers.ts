@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { CacheReport, CacheWish } from '../core/answer-cache.ts'
+import type { CacheReport, CachePreferences } from '../core/answer-cache.ts'
 import type { JsonObject } from '../core/item.ts'
 import { one, wordOf } from './request-headers.ts'
 
@@ -12,7 +12,7 @@ const MAX_TTL_S = 86_400
 const MAX_BODY_BYTES = 8 * 1024 * 1024
 
 export interface CacheAsked {
-  readonly wish: CacheWish
+  readonly preferences: CachePreferences
   /** The prefix of the answer's headers. */
   readonly prefix: string
 }
@@ -33,7 +33,7 @@ export function cacheAskedFor(request: IncomingMessage, preset: JsonObject | und
   const spelling = named ?? PREFIXES[0]
   const ttl = secondsOf(one(request.headers[`${spelling}-ttl`])) ?? secondsOf(preset?.['cache_ttl_seconds']) ?? DEFAULT_TTL_S
   const fresh = wordOf(request, `${spelling}-clear`, ['true', 'false']) === 'true'
-  return { prefix: spelling, wish: { ttlMs: ttl * 1_000, fresh } }
+  return { prefix: spelling, preferences: { ttlMs: ttl * 1_000, fresh } }
 }
 
 function secondsOf(value: unknown): number | undefined {

@@ -1,4 +1,4 @@
-import type { CacheWish } from '../core/answer-cache.ts'
+import type { CachePreferences } from '../core/answer-cache.ts'
 import type { AnswerHold, Call, CallOrigin, Owner, StreamFailure } from '../core/call.ts'
 import type { OutputItem } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
@@ -17,7 +17,7 @@ export interface CallInput {
   readonly origin: CallOrigin
   readonly presetId?: string
   readonly streamFailure?: StreamFailure
-  readonly cache?: CacheWish
+  readonly cache?: CachePreferences
   readonly hold?: AnswerHold
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { betasOf, metadataFields, originOf, requestIdOf, sessionHeader, streamWishes, textHeader } from './request-headers.ts'
+import { betasOf, metadataFields, originOf, requestIdOf, sessionHeader, streamPreferences, textHeader } from './request-headers.ts'
 
 const request = (headers: IncomingMessage['headers']): IncomingMessage => ({ headers }) as IncomingMessage
 
@@ -74,14 +74,14 @@ describe('the id of a request', () => {
 
 describe('stream options in headers', () => {
   it('are the operator’s defaults where the caller sends none', () => {
-    expect(streamWishes(request({}), false)).toEqual({ asEvents: false, errorEvent: false })
-    expect(streamWishes(request({}), true)).toEqual({ asEvents: false, errorEvent: true })
-    expect(streamWishes(request({}), false, 'event')).toEqual({ asEvents: true, errorEvent: false })
+    expect(streamPreferences(request({}), false)).toEqual({ asEvents: false, errorEvent: false })
+    expect(streamPreferences(request({}), true)).toEqual({ asEvents: false, errorEvent: true })
+    expect(streamPreferences(request({}), false, 'event')).toEqual({ asEvents: true, errorEvent: false })
   })
   it('are values of a header, in upper or lower case', () => {
     const wished = { 'x-gateway-stream-failure': 'Continue', 'x-gateway-keep-alive': ' EVENT ', 'x-gateway-error-event': 'Off' }
-    expect(streamWishes(request(wished), true)).toEqual({ streamFailure: 'continue', asEvents: true, errorEvent: false })
-    expect(streamWishes(request({ 'x-gateway-keep-alive': 'comment', 'x-gateway-error-event': 'on' }), false)).toEqual({
+    expect(streamPreferences(request(wished), true)).toEqual({ streamFailure: 'continue', asEvents: true, errorEvent: false })
+    expect(streamPreferences(request({ 'x-gateway-keep-alive': 'comment', 'x-gateway-error-event': 'on' }), false)).toEqual({
       asEvents: false,
       errorEvent: true,
     })
@@ -92,7 +92,7 @@ describe('stream options in headers', () => {
     ['x-gateway-error-event', 'expected on or off'],
   ])('are refused with any other value: %s', (header, expected) => {
     for (const word of ['', 'yes', 'on, off'])
-      expect(() => streamWishes(request({ [header]: word }), false)).toThrow(
+      expect(() => streamPreferences(request({ [header]: word }), false)).toThrow(
         expect.objectContaining({ errorType: 'invalid_request', message: `${header}: ${expected}`, details: { path: header } }),
       )
   })

@@ -117,7 +117,7 @@ export function wordOf<W extends string>(request: IncomingMessage, header: strin
 }
 
 /** How the caller wants a stream; the operator's setting counts if it does not say. Throws `invalid_request` for unknown values. */
-export interface StreamWishes {
+export interface StreamPreferences {
   /** What happens to a stream that breaks. */
   readonly streamFailure?: StreamFailure
   /** Keep-alives as events, because some clients count only those. */
@@ -127,7 +127,7 @@ export interface StreamWishes {
 }
 
 /** `signs`: the door's keep-alives, for callers who do not say. */
-export function streamWishes(request: IncomingMessage, errorEvent: boolean, signs: 'comment' | 'event' = 'comment'): StreamWishes {
+export function streamPreferences(request: IncomingMessage, errorEvent: boolean, signs: 'comment' | 'event' = 'comment'): StreamPreferences {
   const streamFailure = wordOf(request, 'x-gateway-stream-failure', STREAM_FAILURES)
   wordOf(request, ERROR_CODE, ERROR_CODES)
   return {

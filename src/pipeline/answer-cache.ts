@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { AnswerCache, CacheWish, KeptAnswer } from '../core/answer-cache.ts'
+import type { AnswerCache, CachePreferences, KeptAnswer } from '../core/answer-cache.ts'
 import type { Call, Handler, Layer } from '../core/call.ts'
 import { NO_COST } from '../core/cost.ts'
 import { servedModel } from '../core/endpoint-names.ts'
@@ -32,20 +32,20 @@ export function answerCacheLayer({ answers, catalog, partIn }: AnswerCacheOption
     const { cache: settings } = call
     // A caller who asks to see what a provider is sent wants a provider to be asked.
     if (settings === undefined || answers?.enabled() !== true || call.echoes === true) return next(call)
-    return answered(next, call, { wish: settings, answers, catalog, part: partIn?.(call) })
+    return answered(next, call, { preferences: settings, answers, catalog, part: partIn?.(call) })
   }
 }
 
 interface Asked {
-  readonly wish: CacheWish
+  readonly preferences: CachePreferences
   readonly answers: AnswerCache
   readonly catalog: () => Catalog
   readonly part: unknown
 }
 
-async function* answered(next: Handler, call: Call, { wish, answers, catalog, part }: Asked): ReturnType<Handler> {
+async function* answered(next: Handler, call: Call, { preferences, answers, catalog, part }: Asked): ReturnType<Handler> {
   const key = keyOf(call, part)
-  const cached = wish.fresh ? undefined : await answers.find(key)
+  const cached = preferences.fresh ? undefined : await answers.find(key)
   call.signal.throwIfAborted()
   const endpoint = cached && servingOf(cached, call, catalog())
   if (cached !== undefined && endpoint !== undefined) {
@@ -53,11 +53,11 @@ async function* answered(next: Handler, call: Call, { wish, answers, catalog, pa
     yield* toldAgain(cached.events, call)
     return
   }
-  call.trace.cached = { status: 'miss', ttlMs: wish.ttlMs }
+  call.trace.cached = { status: 'miss', ttlMs: preferences.ttlMs }
   const notes = new AnswerNotes()
   for await (const events of next(call)) {
     notes.take(events)
-    if (notes.whole !== undefined && isWorthKeeping(events.at(-1), call)) await keep(answers, key, call, wish, notes.whole)
+    if (notes.whole !== undefined && isWorthKeeping(events.at(-1), call)) await keep(answers, key, call, preferences, notes.whole)
     yield events
   }
 }
@@ -117,7 +117,7 @@ function isWorthKeeping(last: ModelEvent | undefined, { trace }: Call): boolean 
   return last.reason !== 'length' || trace.params['max_output_tokens'] === undefined
 }
 
-async function keep(answers: AnswerCache, key: string, call: Call, { ttlMs }: CacheWish, events: readonly ModelEvent[]): Promise<void> {
+async function keep(answers: AnswerCache, key: string, call: Call, { ttlMs }: CachePreferences, events: readonly ModelEvent[]): Promise<void> {
   const { served } = call.trace
   if (served === undefined || call.signal.aborted) return
   const now = call.clock.now()

@@ -12,14 +12,14 @@ import { foldChat, type FoldedChat } from '../../testing/fold-chat.ts'
 import { Assembler } from '../responses/assemble.ts'
 import type { AssemblerOptions } from '../responses/assembler-options.ts'
 import { ChatWriter } from './chat-writer.ts'
-import type { ChatWishes } from './to-responses.ts'
+import type { ChatPreferences } from './to-responses.ts'
 
 const request: ModelRequest = { model: 'acme/small', input: [] }
 
-function assembler(stream: boolean, wishes: ChatWishes, facts: AssemblerOptions['facts']): Assembler {
+function assembler(stream: boolean, preferences: ChatPreferences, facts: AssemblerOptions['facts']): Assembler {
   const clock = manualClock()
   const options = { id: 'gen-1700000000-x', request, receivedAt: clock.now(), stream, clock, newId: sequentialIds(), facts }
-  return new Assembler(options, new ChatWriter(options, wishes))
+  return new Assembler(options, new ChatWriter(options, preferences))
 }
 
 interface Completion {
@@ -39,14 +39,14 @@ interface Told {
 }
 
 /** The same events as a stream, one by one, and as JSON, all at once. `waits`: the stream sends a keep-alive before it is known which model answers. */
-function tell({ events, breaksAfter }: DrawnAnswer, reason: FinishReason, wishes: ChatWishes, waits = false): Told {
+function tell({ events, breaksAfter }: DrawnAnswer, reason: FinishReason, preferences: ChatPreferences, waits = false): Told {
   const end: ModelEvent = { type: 'response-end', reason, nativeReason: 'the_\ud83dend', usage: createUsage({ inputTokens: 5, outputTokens: 3 }) }
   const kept = breaksAfter === undefined ? [...events, end] : events.slice(0, breaksAfter)
   let model = 'acme/asked'
-  const streamed = assembler(true, wishes, () => ({ model }))
+  const streamed = assembler(true, preferences, () => ({ model }))
   let wire = waits ? streamed.keepAlive() : ''
   model = 'acme/"small"'
-  const collected = assembler(false, wishes, () => ({ model }))
+  const collected = assembler(false, preferences, () => ({ model }))
   for (const event of kept) {
     streamed.push([event])
     wire += streamed.takeWire()
@@ -63,7 +63,7 @@ function tell({ events, breaksAfter }: DrawnAnswer, reason: FinishReason, wishes
 }
 
 const reasons = fc.constantFrom<FinishReason>('stop', 'tool_calls', 'length', 'content_filter', 'refusal')
-const wishes = fc.record({ usage: fc.constantFrom(undefined, true), reasoning: fc.boolean() })
+const preferences = fc.record({ usage: fc.constantFrom(undefined, true), reasoning: fc.boolean() })
 
 /** The message of a completion, with empty values where it has null or leaves a field out. */
 function plain(message: Completion['choices'][number]['message']): unknown {
@@ -74,7 +74,7 @@ function plain(message: Completion['choices'][number]['message']): unknown {
 describe('an answer in chunks', () => {
   it('adds up to the completion of the same events, wherever they break off', () => {
     fc.assert(
-      fc.property(drawnAnswer({ custom: true }), reasons, wishes, fc.boolean(), (answer, reason, wished, waits) => {
+      fc.property(drawnAnswer({ custom: true }), reasons, preferences, fc.boolean(), (answer, reason, wished, waits) => {
         const { folded, completion } = tell(answer, reason, wished, waits)
         const { message, logprobs, finish_reason: finishReason, native_finish_reason: nativeFinishReason } = completion.choices[0]!
         const { chunks: _, error, ...collected } = folded
@@ -112,7 +112,7 @@ describe.skipIf(isChunk === undefined)('the contract', () => {
   it('describes every chunk and every completion', () => {
     fc.assert(
       // The schema of chunks has no free-text calls, although the vendor of the format does.
-      fc.property(drawnAnswer({ custom: false }), reasons, wishes, (answer, reason, wished) => {
+      fc.property(drawnAnswer({ custom: false }), reasons, preferences, (answer, reason, wished) => {
         const { folded, completion } = tell(answer, reason, wished)
         for (const chunk of folded.chunks) isChunk!(chunk)
         isCompletion!(completion)

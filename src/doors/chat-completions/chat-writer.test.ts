@@ -7,14 +7,14 @@ import { sequentialIds } from '../../lib/id.ts'
 import { Assembler } from '../responses/assemble.ts'
 import type { AssemblerOptions } from '../responses/assembler-options.ts'
 import { ChatWriter } from './chat-writer.ts'
-import type { ChatWishes } from './to-responses.ts'
+import type { ChatPreferences } from './to-responses.ts'
 
 type Json = { readonly [field: string]: unknown }
 interface Chunk extends Json {
   readonly choices: readonly { readonly delta: Json; readonly finish_reason: string | null; readonly logprobs: unknown }[]
 }
 
-function assembler(stream: boolean, wishes: Partial<ChatWishes> = {}, options: Partial<AssemblerOptions> = {}): Assembler {
+function assembler(stream: boolean, preferences: Partial<ChatPreferences> = {}, options: Partial<AssemblerOptions> = {}): Assembler {
   const clock = manualClock()
   const facts = () => ({ model: 'acme/small' })
   const all: AssemblerOptions = {
@@ -27,7 +27,7 @@ function assembler(stream: boolean, wishes: Partial<ChatWishes> = {}, options: P
     facts,
     ...options,
   }
-  return new Assembler(all, new ChatWriter(all, { usage: undefined, reasoning: true, ...wishes }))
+  return new Assembler(all, new ChatWriter(all, { usage: undefined, reasoning: true, ...preferences }))
 }
 
 function parse(wire: string): readonly Chunk[] {
@@ -36,8 +36,8 @@ function parse(wire: string): readonly Chunk[] {
   return lines.map((line) => JSON.parse(line.replace(/^data: /, '')) as Chunk)
 }
 
-function stream(events: readonly ModelEvent[], wishes?: Partial<ChatWishes>, options?: Partial<AssemblerOptions>): readonly Chunk[] {
-  const subject = assembler(true, wishes, options)
+function stream(events: readonly ModelEvent[], preferences?: Partial<ChatPreferences>, options?: Partial<AssemblerOptions>): readonly Chunk[] {
+  const subject = assembler(true, preferences, options)
   subject.push(events)
   subject.finish()
   return parse(subject.takeWire())
@@ -45,10 +45,10 @@ function stream(events: readonly ModelEvent[], wishes?: Partial<ChatWishes>, opt
 
 function whole(
   events: readonly ModelEvent[],
-  wishes?: Partial<ChatWishes>,
+  preferences?: Partial<ChatPreferences>,
   options?: Partial<AssemblerOptions>,
 ): { readonly choices: readonly [{ readonly message: Json } & Json] } & Json {
-  const subject = assembler(false, wishes, options)
+  const subject = assembler(false, preferences, options)
   subject.push(events)
   subject.finish()
   return JSON.parse(subject.answer())

@@ -12,7 +12,7 @@ import { WireWriter } from '../responses/wire.ts'
 import { namedCosts } from '../shared/named-costs.ts'
 import { ChatCall, ChatOther, ChatText, ChatThoughts } from './chat-items.ts'
 import { ChatMessageWriter } from './chat-message.ts'
-import type { ChatWishes } from './to-responses.ts'
+import type { ChatPreferences } from './to-responses.ts'
 
 type FinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls' | 'error'
 
@@ -24,7 +24,7 @@ type FinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls' | 'error
 export class ChatWriter implements AnswerWriter {
   readonly streams: boolean
   readonly #options: AssemblerOptions
-  readonly #wishes: ChatWishes
+  readonly #preferences: ChatPreferences
   readonly #context: ItemContext
   readonly #message: ChatMessageWriter
   readonly #created: number
@@ -33,13 +33,13 @@ export class ChatWriter implements AnswerWriter {
   #text = ''
   answer = ''
 
-  constructor(options: AssemblerOptions, wishes: ChatWishes) {
+  constructor(options: AssemblerOptions, preferences: ChatPreferences) {
     this.streams = options.stream
     this.#options = options
-    this.#wishes = wishes
+    this.#preferences = preferences
     this.#created = Math.floor(options.receivedAt / 1000)
     this.#context = { wire: new WireWriter(false), callIds: new CallIds(options), mirrorReasoning: false }
-    const thoughts = { shows: wishes.reasoning, mirrors: options.mirrorReasoning === true }
+    const thoughts = { shows: preferences.reasoning, mirrors: options.mirrorReasoning === true }
     this.#message = new ChatMessageWriter(thoughts, options.stream ? (delta, logprobs) => this.#delta(delta, logprobs) : undefined)
   }
 
@@ -83,7 +83,7 @@ export class ChatWriter implements AnswerWriter {
     else {
       // A stream that began with a keep-alive did not know yet which model answers.
       this.#head = this.#headFor(state.model)
-      const apart = this.#wishes.usage === true && usage !== ''
+      const apart = this.#preferences.usage === true && usage !== ''
       const fault = state.error === undefined ? '' : `,"error":${faultOf(state.error)}`
       // Some readers do not see an error beside choices.
       if (fault !== '' && this.#options.errorEvent === true) this.#text += `data: {${fault.slice(1)}}\n\n`
@@ -140,7 +140,7 @@ export class ChatWriter implements AnswerWriter {
   }
 
   #usage({ usage, cost, isByok }: ResourceState): string {
-    if (usage === undefined || (this.streams && this.#wishes.usage === false)) return ''
+    if (usage === undefined || (this.streams && this.#preferences.usage === false)) return ''
     const {
       input_tokens: _input,
       output_tokens: _output,

@@ -9,7 +9,7 @@ export const chatCompletions: TranslatingDoor = {
   apiType: 'chat_completions',
   refersToItems: false,
   read(sent) {
-    const { body, wishes, pathOf } = toResponses(sent)
-    return { body, fold: (options) => new Assembler(options, new ChatWriter(options, wishes)), pathOf }
+    const { body, preferences, pathOf } = toResponses(sent)
+    return { body, fold: (options) => new Assembler(options, new ChatWriter(options, preferences)), pathOf }
   },
 }

@@ -177,8 +177,8 @@ describe('options for the answer', () => {
       { include_reasoning: false, reasoning: { exclude: false } },
       { usage: undefined, reasoning: true },
     ],
-  ])('%j', (sent, wishes) => {
-    expect(toResponses({ messages: [user], ...sent }).wishes).toEqual(wishes)
+  ])('%j', (sent, preferences) => {
+    expect(toResponses({ messages: [user], ...sent }).preferences).toEqual(preferences)
   })
 })
 

@@ -8,7 +8,7 @@ import { toItems, type ChatMessage } from './history.ts'
 import { chatRequest } from './schema.ts'
 
 /** What a caller of this format wants of the answer that the model need not know. */
-export interface ChatWishes {
+export interface ChatPreferences {
   /** `stream_options.include_usage`; undefined if the caller did not say. */
   readonly usage: boolean | undefined
   readonly reasoning: boolean
@@ -17,7 +17,7 @@ export interface ChatWishes {
 export interface ChatRead {
   /** The body in the terms of Responses. It has passed the validation of this format, but not that of Responses. */
   readonly body: JsonObject
-  readonly wishes: ChatWishes
+  readonly preferences: ChatPreferences
   /** Maps a path of the translated body to the path in this format, for errors. */
   readonly pathOf: (path: string) => string
 }
@@ -64,7 +64,7 @@ export function toResponses(body: unknown): ChatRead {
   const thinks = sent['reasoning'] as { readonly exclude?: boolean | null } | null | undefined
   return {
     body: translated,
-    wishes: {
+    preferences: {
       usage: (sent['stream_options'] as { readonly include_usage?: boolean | null } | null | undefined)?.include_usage ?? undefined,
       reasoning: !(thinks?.exclude ?? sent['include_reasoning'] === false),
     },

@@ -8,7 +8,7 @@ import { sequentialIds } from '../../lib/id.ts'
 import { Assembler } from '../responses/assemble.ts'
 import type { AssemblerOptions } from '../responses/assembler-options.ts'
 import { ContentWriter } from './content-writer.ts'
-import type { GenerateContentWishes } from './to-responses.ts'
+import type { GenerateContentPreferences } from './to-responses.ts'
 
 type Json = { readonly [field: string]: unknown }
 
@@ -16,7 +16,7 @@ function assembler(
   stream: boolean,
   thoughts = true,
   options: Partial<AssemblerOptions> = {},
-  wishes: Partial<GenerateContentWishes> = {},
+  preferences: Partial<GenerateContentPreferences> = {},
 ): Assembler {
   const clock = manualClock()
   const facts = () => ({ model: 'acme/small' })
@@ -30,7 +30,7 @@ function assembler(
     facts,
     ...options,
   }
-  return new Assembler(all, new ContentWriter(all, { thoughts, ...wishes }))
+  return new Assembler(all, new ContentWriter(all, { thoughts, ...preferences }))
 }
 
 const parse = (wire: string): readonly Json[] =>

@@ -13,7 +13,7 @@ import { finishOf } from './finish.ts'
 import { Grounding } from './grounding.ts'
 import { logprobsResultOf } from './logprobs.ts'
 import { PartWriter } from './part-writer.ts'
-import type { GenerateContentWishes } from './to-responses.ts'
+import type { GenerateContentPreferences } from './to-responses.ts'
 import { usageMetadataOf } from './usage.ts'
 
 /**
@@ -23,7 +23,7 @@ import { usageMetadataOf } from './usage.ts'
 export class ContentWriter implements AnswerWriter {
   readonly streams: boolean
   readonly #options: AssemblerOptions
-  readonly #wishes: GenerateContentWishes
+  readonly #preferences: GenerateContentPreferences
   readonly #context: ItemContext
   readonly #parts: PartWriter
   readonly #grounding = new Grounding()
@@ -39,11 +39,11 @@ export class ContentWriter implements AnswerWriter {
   #begunEarly = false
   answer = ''
 
-  constructor(options: AssemblerOptions, wishes: GenerateContentWishes) {
+  constructor(options: AssemblerOptions, preferences: GenerateContentPreferences) {
     this.streams = options.stream
     this.#options = options
-    this.#wishes = wishes
-    if (wishes.listed === true) [this.#before, this.#behind] = ['[', '\n']
+    this.#preferences = preferences
+    if (preferences.listed === true) [this.#before, this.#behind] = ['[', '\n']
     this.#context = { wire: new WireWriter(false), callIds: new CallIds(options), mirrorReasoning: false }
     this.#parts = new PartWriter(options.stream ? (part) => this.#chunk(part) : undefined)
   }
@@ -57,9 +57,9 @@ export class ContentWriter implements AnswerWriter {
     const inner = createItem(item, id, index, this.#context)
     switch (item.type) {
       case 'message':
-        return new ContentText(inner, this.#parts, this.#grounding, this.#wishes.bareWord === true)
+        return new ContentText(inner, this.#parts, this.#grounding, this.#preferences.bareWord === true)
       case 'reasoning':
-        return new ContentThoughts(inner, this.#parts, this.#wishes.thoughts)
+        return new ContentThoughts(inner, this.#parts, this.#preferences.thoughts)
       case 'function_call':
       case 'custom_tool_call':
         return new ContentCall(inner, this.#parts)
@@ -89,14 +89,14 @@ export class ContentWriter implements AnswerWriter {
       const body = faultOf(ERROR_KINDS[errorType as ErrorType].status, message.toWellFormed(), errorType)
       const fault = `{"error":${JSON.stringify(body)}${more}}`
       this.#write(fault)
-      if (this.#wishes.listed !== true) this.#bareFault = fault
+      if (this.#preferences.listed !== true) this.#bareFault = fault
       return this.#close()
     }
     this.#parts.finish()
     // A stream that began with a keep-alive did not know yet which model answers.
     this.#tail = this.#tailFor(state.model)
     const parts = this.streams ? '[{"text":""}]' : this.#parts.all
-    const candidate = { ...finishOf(state, this.#parts), ...logprobsResultOf(state.output), ...this.#grounding.told }
+    const candidate = { ...finishOf(state, this.#parts), ...logprobsResultOf(state.output), ...this.#grounding.members }
     const usage = usageMetadataOf(state)
     const chunk =
       `{"candidates":[{"content":{"parts":${parts},"role":"model"},"index":0${members(candidate)}}]` +
@@ -124,10 +124,10 @@ export class ContentWriter implements AnswerWriter {
 
   #write(answer: string): void {
     this.#text += this.#before + answer + this.#behind
-    if (this.#wishes.listed === true) this.#before = ',\r\n'
+    if (this.#preferences.listed === true) this.#before = ',\r\n'
   }
 
   #close(): void {
-    if (this.#wishes.listed === true) this.#text += ']\n'
+    if (this.#preferences.listed === true) this.#text += ']\n'
   }
 }

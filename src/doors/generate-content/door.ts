@@ -21,9 +21,9 @@ export const generateContent: TranslatingDoor = {
   signs: 'event',
   ...KEYS,
   read(sent, exactly, url = '') {
-    const { body, wishes, pathOf } = generateContentToResponses(sent, url, exactly)
-    const translated = { body, fold: (options: AssemblerOptions) => new Assembler(options, new ContentWriter(options, wishes)), pathOf }
-    return wishes.listed === true ? { ...translated, streamed: LIST } : translated
+    const { body, preferences, pathOf } = generateContentToResponses(sent, url, exactly)
+    const translated = { body, fold: (options: AssemblerOptions) => new Assembler(options, new ContentWriter(options, preferences)), pathOf }
+    return preferences.listed === true ? { ...translated, streamed: LIST } : translated
   },
   envelope: generateContentEnvelope,
 }

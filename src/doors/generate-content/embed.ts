@@ -16,14 +16,14 @@ const PURPOSES: { readonly [task: string]: string | undefined } = {
   RETRIEVAL_DOCUMENT: 'search_document',
 }
 
-interface Wishes {
+interface Preferences {
   readonly taskType?: string | null
   readonly outputDimensionality?: number | null
 }
-interface Wanted extends Wishes {
+interface Wanted extends Preferences {
   readonly model?: string | null
   readonly content: Content
-  readonly embedContentConfig?: Wishes | null
+  readonly embedContentConfig?: Preferences | null
 }
 
 export interface VectorsRead {
@@ -49,7 +49,7 @@ export function readVectors(written: unknown, url: string): VectorsRead {
   if (isBatch) checkModels(requests, model)
   const place = (at: number): string => (isBatch ? `requests[${at}].` : '')
   const { provider, user, session_id, metadata, trace } = shared
-  const fields = withValues({ model, provider, user, session_id, metadata, trace, ...wishesOf(requests, place) })
+  const fields = withValues({ model, provider, user, session_id, metadata, trace, ...preferencesOf(requests, place) })
   const items = requests.map(({ content }, at) => userMessage(partsOf(content, `${place(at)}content`)))
   return { request: forVectors(fields, items), write: isBatch ? asBatch : asOne, pathOf: (path) => pathIn(path, place) }
 }
@@ -66,7 +66,7 @@ function checkModels(requests: readonly Wanted[], model: string): void {
 const nameIn = (written: string): string => (decoded(written) ?? written).toLowerCase().replace(/^models\//, '')
 
 /** One upstream request makes all vectors, so their options must be the same. */
-function wishesOf(requests: readonly Wanted[], place: (at: number) => string): JsonObject {
+function preferencesOf(requests: readonly Wanted[], place: (at: number) => string): JsonObject {
   const wished = requests.map(({ embedContentConfig: config, taskType, outputDimensionality }) => ({
     taskType: taskType ?? config?.taskType ?? undefined,
     outputDimensionality: outputDimensionality ?? config?.outputDimensionality ?? undefined,

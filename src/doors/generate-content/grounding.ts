@@ -55,7 +55,7 @@ export class Grounding {
   }
 
   /** Members of a candidate. */
-  get told(): JsonObject {
+  get members(): JsonObject {
     const chunks = [...this.#chunks.values()].map(({ chunk }) => chunk)
     const supports = this.#texts.flatMap(supportsIn)
     const grounds = this.#queries.length > 0 || chunks.length > 0

@@ -49,10 +49,10 @@ const instruction = fields({ role: text, parts: maybe(list(fields({ text }))), t
 
 export const content = fields({ role: maybe(z.enum(['user', 'model', 'function'])), parts: maybe(list(part)) })
 
-const vectorWishes = { taskType: text.describe('Purpose of the vectors, for models that distinguish them.'), outputDimensionality: positive }
+const vectorPreferences = { taskType: text.describe('Purpose of the vectors, for models that distinguish them.'), outputDimensionality: positive }
 const ofVectors: Shape = embeddingsRequest.shape
 const sharedByVectors: Shape = Object.fromEntries(['provider', 'user', 'session_id', 'metadata', 'trace'].map((field) => [field, ofVectors[field]!]))
-const embedding = { ...vectorWishes, content, embedContentConfig: maybe(fields(vectorWishes)) }
+const embedding = { ...vectorPreferences, content, embedContentConfig: maybe(fields(vectorPreferences)) }
 
 export const embedContentRequest = fields({ ...sharedByVectors, ...embedding })
 const entry = { model: text.describe('The model of the address, if it is named again.'), ...embedding }

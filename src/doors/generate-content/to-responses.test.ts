@@ -43,7 +43,7 @@ describe('the address', () => {
     ['?alt=json', true],
     ['?%24alt=json%3Benum-encoding%3Dint', true],
   ])('of a stream says in what form it comes: %s', (query, listed) => {
-    expect(read({}, `/api/v1beta/models/acme/small:streamGenerateContent${query}`)).toMatchObject({ body: { stream: true }, wishes: { listed } })
+    expect(read({}, `/api/v1beta/models/acme/small:streamGenerateContent${query}`)).toMatchObject({ body: { stream: true }, preferences: { listed } })
   })
 })
 

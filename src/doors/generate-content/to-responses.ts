@@ -8,7 +8,7 @@ import { BODY, inItsNames } from './names.ts'
 import { askedFor, type Asked } from './path.ts'
 import { BARE_WORD, generateContentRequest, SHARED } from './schema.ts'
 
-export interface GenerateContentWishes {
+export interface GenerateContentPreferences {
   /** Whether the caller wants to read reasoning; its signatures are sent in any case. */
   readonly thoughts: boolean
   /** Whether the answer is one of several words, without its JSON quotation marks. */
@@ -20,7 +20,7 @@ export interface GenerateContentWishes {
 export interface GenerateContentRead {
   /** The body in the terms of Responses. It has passed the validation of this format, but not that of Responses. */
   readonly body: JsonObject
-  readonly wishes: GenerateContentWishes
+  readonly preferences: GenerateContentPreferences
   /** Maps a path of the translated body to the path in this format, for errors. */
   readonly pathOf: (path: string) => string
 }
@@ -64,7 +64,7 @@ export function translate(written: unknown, { model, stream, listed = false }: A
       ...tierOf(sent['serviceTier'] ?? sent['service_tier']),
       ...tools,
     },
-    wishes: { thoughts: thinking['includeThoughts'] === true, bareWord: config['responseMimeType'] === BARE_WORD, listed },
+    preferences: { thoughts: thinking['includeThoughts'] === true, bareWord: config['responseMimeType'] === BARE_WORD, listed },
     pathOf: bodyPaths(origins, paths),
   }
 }

@@ -12,8 +12,8 @@ export const messages: TranslatingDoor = {
   keyHeader: 'x-api-key',
   idHeader: 'request-id',
   read(sent, exactly) {
-    const { body, wishes, pathOf } = messagesToResponses(sent, exactly)
-    return { body, fold: (options) => new Assembler(options, new MessagesWriter(options, wishes)), pathOf }
+    const { body, preferences, pathOf } = messagesToResponses(sent, exactly)
+    return { body, fold: (options) => new Assembler(options, new MessagesWriter(options, preferences)), pathOf }
   },
   envelope: messagesEnvelope,
 }

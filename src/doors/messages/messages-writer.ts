@@ -15,22 +15,22 @@ import { namedCosts } from '../shared/named-costs.ts'
 import { BlockWriter } from './block-writer.ts'
 import { faultTypeOf } from './error-envelope.ts'
 import { OtherBlocks, TextBlocks, ThinkingBlock, ToolUseBlock } from './message-items.ts'
-import type { MessagesWishes } from './to-responses.ts'
+import type { MessagesPreferences } from './to-responses.ts'
 
 /** The answer as events of Messages, or as one message. The total usage is only known at the end, so it is part of the last event. */
 export class MessagesWriter implements AnswerWriter {
   readonly streams: boolean
   readonly #options: AssemblerOptions
-  readonly #wishes: MessagesWishes
+  readonly #preferences: MessagesPreferences
   readonly #context: ItemContext
   readonly #blocks: BlockWriter
   #text = ''
   answer = ''
 
-  constructor(options: AssemblerOptions, wishes: MessagesWishes) {
+  constructor(options: AssemblerOptions, preferences: MessagesPreferences) {
     this.streams = options.stream
     this.#options = options
-    this.#wishes = wishes
+    this.#preferences = preferences
     this.#context = { wire: new WireWriter(false), callIds: new CallIds(options), mirrorReasoning: false }
     this.#blocks = new BlockWriter(options.stream ? (type, members) => this.#event(type, members) : undefined)
   }
@@ -46,7 +46,7 @@ export class MessagesWriter implements AnswerWriter {
       case 'message':
         return new TextBlocks(inner, this.#blocks)
       case 'reasoning':
-        return new ThinkingBlock(inner, this.#blocks, this.#wishes.thinking)
+        return new ThinkingBlock(inner, this.#blocks, this.#preferences.thinking)
       case 'function_call':
       case 'custom_tool_call':
         return new ToolUseBlock(inner, this.#blocks)

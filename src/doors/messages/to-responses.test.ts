@@ -87,7 +87,7 @@ describe('fields', () => {
     [{ thinking: { type: 'adaptive', display: null } }, true],
     [{ thinking: { type: 'enabled', budget_tokens: 1_024, display: 'omitted' } }, false],
   ])('whether reasoning is shown: %j', (sent, thinking) => {
-    expect(messagesToResponses({ messages: [user], ...sent }).wishes).toEqual({ thinking })
+    expect(messagesToResponses({ messages: [user], ...sent }).preferences).toEqual({ thinking })
   })
 })
 

@@ -10,7 +10,7 @@ import { messagesRequest, NO_LIMIT, SHARED } from './schema.ts'
 import { toolsAtTheEnd, type OfferedTool } from './tool-changes.ts'
 import { userNameIn } from './user-name.ts'
 
-export interface MessagesWishes {
+export interface MessagesPreferences {
   /** Whether the caller wants to read reasoning; its signatures are sent in any case. */
   readonly thinking: boolean
 }
@@ -18,7 +18,7 @@ export interface MessagesWishes {
 export interface MessagesRead {
   /** The body in the terms of Responses. It has passed the validation of this format, but not that of Responses. */
   readonly body: JsonObject
-  readonly wishes: MessagesWishes
+  readonly preferences: MessagesPreferences
   /** Maps a path of the translated body to the path in this format, for errors. */
   readonly pathOf: (path: string) => string
 }
@@ -46,7 +46,7 @@ export function messagesToResponses(body: unknown, exactly?: () => unknown): Mes
   Object.assign(translated, plainOf(sent), toolsOf(tools, sent['tool_choice']), thinkingOf(sent), modelsOf(sent), tierOf(sent), userOf(sent))
   return {
     body: translated,
-    wishes: { thinking: (sent['thinking'] as { readonly display?: unknown } | null | undefined)?.display !== 'omitted' },
+    preferences: { thinking: (sent['thinking'] as { readonly display?: unknown } | null | undefined)?.display !== 'omitted' },
     pathOf: messagePaths(
       [...items.map(() => -1), ...conversation.flatMap((turn, index) => turn.map(() => index))],
       offered.map(({ path }) => path),
