@@ -78,27 +78,27 @@ export interface CallTrace {
   /** Executions of server tools, in the order in which they started. */
   steps?: GenerationStep[]
   /** The recorded usage of an answer that broke off, for callers that saw a part of it. */
-  broken?: Usage
+  brokenUsage?: Usage
   /** Reasoning in the request that a provider could not read; later turns of the call omit it. */
   unreadable?: ReadonlySet<InputItem>
   /** Endpoints that refused the prompt as too long and get a shorter one from then on. Created with the first entry. */
   tooLong?: Set<string>
   /** Endpoints that cannot enforce the schemas of this call and are not asked to from then on. Created with the first entry. */
-  unheld?: Set<string>
+  unenforcedSchemas?: Set<string>
   /** Endpoints that do not stream an answer to this call and are asked for complete ones from then on. Created with the first entry. */
-  whole?: Set<string>
+  unstreamed?: Set<string>
   /** Parameters of the request that endpoints refused and no longer get. Created with the first entry. */
   refused?: Map<string, Set<string>>
   /** Why the answer could not be delivered to the caller, although its producer went on. */
-  untold?: GatewayError
+  undelivered?: GatewayError
   /** The usage of a call with several upstream answers that broke off before the last one. */
-  spent?: Usage
+  spentUsage?: Usage
   /** The cost of what plugins and tools did for an answer that never began. */
-  bought?: Cost
+  extrasCost?: Cost
   /** Whether the answer came from the cache, for callers that use the cache. */
   cached?: CacheReport
   /** Tokens of an answer that was still held back when the caller disconnected: generated, but never delivered. */
-  unread?: number
+  undeliveredTokens?: number
 }
 
 /** The memory that an answer occupies. */

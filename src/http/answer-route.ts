@@ -150,7 +150,7 @@ function write({ trace }: Call, assembler: Fold, events: readonly ModelEvent[]):
   try {
     assembler.push(events)
   } catch (error) {
-    trace.untold = asGatewayError(error)
+    trace.undelivered = asGatewayError(error)
     throw error
   }
 }

@@ -35,7 +35,7 @@ export function assemblyOf(sources: AssemblySources, call: Call, fields: readonl
       dropped: call.trace.served?.dropped,
       isByok: call.trace.served?.isByok ?? false,
       ...(call.trace.cost === undefined ? {} : { cost: call.trace.cost }),
-      ...(call.trace.broken === undefined ? {} : { usage: call.trace.broken }),
+      ...(call.trace.brokenUsage === undefined ? {} : { usage: call.trace.brokenUsage }),
     }),
     ...(call.echoes === true ? { echoes: () => takeEchoes(call.trace.attempts) } : {}),
     ...(fields.length === 0 ? {} : { extra: () => metadataOf(sources, call, fields) }),

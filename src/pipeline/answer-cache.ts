@@ -88,7 +88,7 @@ function recordHit({ sourceId, strategy, keptAt, expiresAt }: KeptAnswer, endpoi
   trace.served = { endpoint, status: 200, startedAt: now }
   trace.cost = NO_COST
   // However the telling ends, it costs nothing.
-  trace.spent = ZERO_USAGE
+  trace.spentUsage = ZERO_USAGE
 }
 
 /** Read from memory a long answer would be told in one go: other calls would wait for its last byte, and a caller who left would go unnoticed. */

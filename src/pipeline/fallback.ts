@@ -119,7 +119,7 @@ function leaveUnread({ trace, signal }: Call, { begun, committed, held, record }
   if (!begun && record.firstTokenMs === undefined) return
   const text = held.flatMap((events) => events.map((event) => ('delta' in event ? event.delta : ''))).join('')
   trace.served = record
-  trace.unread = Math.ceil(textTokens(text))
+  trace.undeliveredTokens = Math.ceil(textTokens(text))
 }
 
 /** The first content of an attempt goes out: this attempt serves the call. */
@@ -147,7 +147,7 @@ async function prepare(
   const taking = options.takeShare?.(call, attempt, { estimate: route.plan.estimate, health: options.health })
   if (taking !== undefined) outcome.share = await taking
   const base = requestOf(route, bound?.maxOutputTokens)
-  const loosened = call.trace.unheld?.has(endpoint.id) === true ? options.withLooseSchemas(base) : base
+  const loosened = call.trace.unenforcedSchemas?.has(endpoint.id) === true ? options.withLooseSchemas(base) : base
   const refused = call.trace.refused?.get(endpoint.id)
   const request = refused === undefined ? loosened : options.withoutParameters(loosened, refused)
   const tooLong = call.trace.tooLong?.has(endpoint.id) === true
@@ -162,7 +162,7 @@ async function prepare(
   if (credential !== undefined) record.credentialId = credential.id
   options.health.started(endpoint.id)
   outcome.sent = true
-  const unstreamed = call.trace.whole?.has(endpoint.id) === true
+  const unstreamed = call.trace.unstreamed?.has(endpoint.id) === true
   return { call, request: suited, endpoint, credential, limits, record, whole: unstreamed, maxOutputTokens: bound?.maxOutputTokens }
 }
 
@@ -177,7 +177,7 @@ function limitsOf(options: FallbackOptions, call: Call, route: Route, index: num
   const { endpoint } = attempts[index]!
   const failed = failedIndexes(route.tries)
   const other = hasAlternative(attempts, index, failed)
-  const unstreamed = call.trace.whole?.has(endpoint.id) === true
+  const unstreamed = call.trace.unstreamed?.has(endpoint.id) === true
   const own = attemptLimits({ endpoint, request: route.request, whole: unstreamed, hasAlternative: other, health: options.health.view() })
   if (route.beginBy === undefined) {
     route.beginBy = beginDeadline({ request: route.request, endpoint, firstLimits: own, startedAt: call.clock.monotonic() })

@@ -278,7 +278,7 @@ async function* metered(options: LimitsOptions, next: Handler, call: Call, ticke
       yield events
     }
   } finally {
-    const { served, unread } = trace
+    const { served, undeliveredTokens: unread } = trace
     // An answer that was left or broke in the middle has cost something, too: an agent may be asked again and again.
     if (!ended && served !== servedBefore && served?.firstTokenMs !== undefined)
       spend(mendEstimate(estimatedUsage(call.request, chars, unread), served.counted))

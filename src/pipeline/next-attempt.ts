@@ -49,19 +49,19 @@ function loosensSchemas(
   { endpoint }: PlannedAttempt,
   error: GatewayError,
 ): boolean {
-  if (error.details.metadata?.['loosen_schemas'] !== true || trace.unheld?.has(endpoint.id) === true) return false
+  if (error.details.metadata?.['loosen_schemas'] !== true || trace.unenforcedSchemas?.has(endpoint.id) === true) return false
   if (request.provider?.require_parameters === true || options.withLooseSchemas(route.request) === route.request) return false
-  trace.unheld ??= new Set()
-  trace.unheld.add(endpoint.id)
+  trace.unenforcedSchemas ??= new Set()
+  trace.unenforcedSchemas.add(endpoint.id)
   trace.params['schemas'] = `told in the prompt and not enforced: ${endpoint.providerName} can make no grammar of them`
   return true
 }
 
 /** The provider does not stream such an answer: from now on this endpoint is asked for whole ones, which are told in one piece. */
 function asksWhole({ trace }: Call, { endpoint }: PlannedAttempt, error: GatewayError): boolean {
-  if (error.details.metadata?.['ask_whole'] !== true || trace.whole?.has(endpoint.id) === true) return false
-  trace.whole ??= new Set()
-  trace.whole.add(endpoint.id)
+  if (error.details.metadata?.['ask_whole'] !== true || trace.unstreamed?.has(endpoint.id) === true) return false
+  trace.unstreamed ??= new Set()
+  trace.unstreamed.add(endpoint.id)
   return true
 }
 

@@ -164,8 +164,8 @@ export class PluginRun {
   broke(): void {
     const { trace } = this.#call
     const begun = trace.served?.firstTokenMs !== undefined
-    if (begun || trace.cost !== undefined) this.#pay(trace.spent ?? this.#options.estimateUsage(this.#call))
-    if (!begun && this.#bills.size > 0) trace.bought = this.#withShare(trace.bought ?? NO_COST)
+    if (begun || trace.cost !== undefined) this.#pay(trace.spentUsage ?? this.#options.estimateUsage(this.#call))
+    if (!begun && this.#bills.size > 0) trace.extrasCost = this.#withShare(trace.extrasCost ?? NO_COST)
   }
 
   /** Priced before the plugins' counters join the usage: their searches are not those of the model's provider, which have a price of their own. */

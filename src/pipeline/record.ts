@@ -68,7 +68,7 @@ export function recordLayer(options: RecordOptions): Layer {
         ending.error = asGatewayError(error)
         throw error
       } finally {
-        if (call.trace.untold !== undefined) ending.error ??= call.trace.untold
+        if (call.trace.undelivered !== undefined) ending.error ??= call.trace.undelivered
         const finished = finish(options, call, ending, call.clock.monotonic() - startedAt)
         if (ending.error !== undefined) setBroken(call, finished.generation)
         options.sink.record(finished)
@@ -123,9 +123,9 @@ function finish(options: RecordOptions, call: Call, ending: Ending, durationMs: 
   const firstTokenMs = firstContentMs(call, ending)
   const written = status === 'cancelled' && call.trace.served?.firstTokenMs !== undefined
   const insured = status !== 'completed' && status !== 'incomplete' && firstTokenMs === undefined && !written
-  const usage = ending.usage ?? (insured ? ZERO_USAGE : (call.trace.spent ?? options.estimateUsage(call)))
+  const usage = ending.usage ?? (insured ? ZERO_USAGE : (call.trace.spentUsage ?? options.estimateUsage(call)))
   // What was bought for who leaves is paid for all the same: else he could have the gateway buy for as long as he likes.
-  const bought = status === 'cancelled' ? call.trace.bought : undefined
+  const bought = status === 'cancelled' ? call.trace.extrasCost : undefined
   const cost = insured ? (bought ?? NO_COST) : (call.trace.cost ?? answerCost(options.costOf, usage, call.trace))
   const figures = { durationMs: micros(durationMs), firstTokenMs: firstTokenMs === undefined ? undefined : micros(firstTokenMs), usage, cost }
   return { generation: describe(call, ending, status, figures), content: contentOf(call, output) }
@@ -202,7 +202,7 @@ function contentOf(call: Call, output: readonly OutputItem[]): GenerationContent
 
 /** The caller pays for what was written before the answer broke, and the failure tells what that was. */
 function setBroken({ trace }: Call, { usage, cost }: Generation): void {
-  trace.broken = usage
+  trace.brokenUsage = usage
   trace.cost = cost
 }
 

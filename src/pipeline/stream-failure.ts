@@ -133,7 +133,7 @@ export class Continuation {
     if (served !== this.#broken) this.#spend(request, served)
     // A single endpoint wrote all of it, so it is paid for like any other broken answer.
     else if (this.#round === 1) return
-    trace.spent = this.#spent.usage
+    trace.spentUsage = this.#spent.usage
     trace.answerCost = this.#spent.cost
   }
 

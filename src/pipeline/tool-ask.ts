@@ -78,7 +78,8 @@ export async function askModel(
 /** What an unfinished or broken answer has cost: its turns so far, or else its likely usage, if it had begun, as far as its provider counted. */
 function soFar({ request, trace }: Call, { chars }: AnswerFold, costOf: (usage: Usage, pricing: Pricing) => Cost): Spent {
   const begun = trace.served?.firstTokenMs !== undefined
-  const usage = trace.spent ?? (begun ? mendEstimate(estimatedUsage(request, chars, trace.unread), trace.served?.counted) : ZERO_USAGE)
+  const usage =
+    trace.spentUsage ?? (begun ? mendEstimate(estimatedUsage(request, chars, trace.undeliveredTokens), trace.served?.counted) : ZERO_USAGE)
   return { cost: trace.cost ?? (begun ? answerCost(costOf, usage, trace) : NO_COST), tokens: usage.totalTokens }
 }
 

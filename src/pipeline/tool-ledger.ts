@@ -119,15 +119,15 @@ export class LoopLedger {
 
   /** Cost and tokens of an answer that broke: those of earlier turns, and an estimate for the one that was being written. */
   broken(step: ToolStep | undefined, request: ModelRequest): void {
-    const { unread = 0 } = this.#call.trace
+    const { undeliveredTokens: unread = 0 } = this.#call.trace
     if (step !== undefined && step.end === undefined && step.chars + unread > 0)
       this.#add(mendEstimate(estimatedUsage(request, step.chars, unread), this.#call.trace.served?.counted))
     // What ran before the first turn has cost something, too.
     if (this.turns === 1 && this.requested === 0 && step?.end === undefined) return
     this.#payAll()
-    this.#call.trace.spent = this.#usageSoFar()
+    this.#call.trace.spentUsage = this.#usageSoFar()
     this.#call.trace.cost = this.#cost
-    if (this.turns === 0) this.#call.trace.bought = this.#cost
+    if (this.turns === 0) this.#call.trace.extrasCost = this.#cost
   }
 
   /** Notes in the call's trace what was done. */

@@ -460,7 +460,7 @@ describe('guards', () => {
       const { collect, requests, trace } = stage({ turns: [[...call('probe', 'c1'), end]], request: { max_tool_calls: 1 } })
       await expect(collect()).rejects.toMatchObject({ errorType: 'provider_unavailable', details: { source: 'provider' } })
       expect(requests).toHaveLength(3)
-      expect(trace.spent).toMatchObject({ inputTokens: 30, outputTokens: 15 })
+      expect(trace.spentUsage).toMatchObject({ inputTokens: 30, outputTokens: 15 })
     })
 
     it('has its calls ignored where the caller forbids tools from the start', async () => {
@@ -535,7 +535,7 @@ describe('guards', () => {
   it('accounts for what earlier turns used when a later one fails', async () => {
     const { collect, trace } = stage({ turns: [[...call('probe', 'c1'), end], new GatewayError('provider_unavailable', 'gone')] })
     await expect(collect()).rejects.toMatchObject({ errorType: 'provider_unavailable' })
-    expect(trace.spent).toMatchObject({ inputTokens: 10, outputTokens: 5 })
+    expect(trace.spentUsage).toMatchObject({ inputTokens: 10, outputTokens: 5 })
     expect(trace.pipeline).toHaveLength(1)
   })
 })

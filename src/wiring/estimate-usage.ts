@@ -12,7 +12,7 @@ export function estimateUsage(call: Call): Usage {
   const estimate = createUsage({
     inputTokens,
     audioInputTokens: audioTokens,
-    outputTokens: Math.ceil(textTokens(text)) + reasoningTokens + (call.trace.unread ?? 0),
+    outputTokens: Math.ceil(textTokens(text)) + reasoningTokens + (call.trace.undeliveredTokens ?? 0),
     reasoningTokens,
     estimated: true,
   })
