@@ -131,7 +131,7 @@ describe('the tier an answer names', () => {
   })
 })
 
-const completed = (service_tier: string): Reply => {
+const completed = (service_tier?: string): Reply => {
   const output = [
     { type: 'message', id: 'm', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'hi', annotations: [] }] },
   ]
@@ -139,7 +139,7 @@ const completed = (service_tier: string): Reply => {
   return stream([{ type: 'response.completed', response: { id: 'r', status: 'completed', model: 'm', output, usage, service_tier } }])
 }
 
-const generated = (serviceTier: string): Reply =>
+const generated = (serviceTier?: string): Reply =>
   stream([
     {
       candidates: [{ content: { role: 'model', parts: [{ text: 'hi' }] }, finishReason: 'STOP' }],
@@ -183,6 +183,11 @@ describe.each([
   ])('%s, answered as %s', async (service_tier, served, price) => {
     upstream.script(told(served))
     expect(await ask({ model: `acme/${dialect}`, service_tier })).toMatchObject({ price, told: served, recorded: served })
+  })
+
+  it('is the requested one if the answer names none', async () => {
+    upstream.script(told())
+    expect(await ask({ model: `acme/${dialect}`, service_tier: 'priority' })).toMatchObject({ price: 10, told: 'priority', recorded: 'priority' })
   })
 
   it('is charged for an answer that nobody counted, too', async () => {

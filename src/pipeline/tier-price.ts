@@ -1,5 +1,7 @@
 import type { Endpoint } from '../core/endpoint.ts'
 import type { ModelEvent } from '../core/event.ts'
+import type { ModelRequest } from '../core/request.ts'
+import { tierServed } from '../core/service-tier.ts'
 
 type TierEndpoint = Pick<Endpoint, 'connection' | 'upstreamModel' | 'tier'>
 
@@ -9,11 +11,19 @@ export function tierFactorAt({ connection, upstreamModel, tier: own }: TierEndpo
   return connection.dialect.tierFactor?.(tier, { options: connection.options, upstreamModel }) ?? 1
 }
 
-/** The tokens of an answer are charged at the price of the tier that served it, which may be another than the caller asked for. */
-export function atTierPrice(events: readonly ModelEvent[], endpoint: TierEndpoint): readonly ModelEvent[] {
+/**
+ * The tokens of an answer are charged at the price of the tier that served it, which may be another than the caller asked for: the same tier that its
+ * record names. `dropped`: what was not sent.
+ */
+export function atTierPrice(
+  events: readonly ModelEvent[],
+  endpoint: TierEndpoint,
+  request: Pick<ModelRequest, 'service_tier'>,
+  dropped: readonly string[],
+): readonly ModelEvent[] {
   const last = events[events.length - 1]
   if (last?.type !== 'response-end' || last.usage === undefined) return events
-  const factor = tierFactorAt(endpoint, last.serviceTier)
+  const factor = tierFactorAt(endpoint, tierServed(last.serviceTier, endpoint.tier, request, dropped))
   if (factor === 1) return events
   const { usage } = last
   return [...events.slice(0, -1), { ...last, usage: { ...usage, priceFactor: (usage.priceFactor ?? 1) * factor } }]
