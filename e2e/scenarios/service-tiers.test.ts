@@ -221,3 +221,19 @@ it('an endpoint that stands for a tier has its price without any multiple', asyn
   upstream.script(says('priority'))
   expect(await ask({ model: 'acme/own', service_tier: 'priority' })).toMatchObject({ price: 8, told: 'priority' })
 })
+
+it.each([
+  ['a filter stopped', ['Let me see.'], 'content_filter', true],
+  ['the model ended', [], 'stop', true],
+  ['the model ended after tools of its caller', [], 'stop', false],
+])('a last turn without words that %s costs the multiple once', async (_name, said, reason, hasTools) => {
+  const turn = (...events: readonly object[]): Reply => stream([chatEvents.role(), ...events, chatEvents.usage(), chatEvents.done()])
+  const calls = turn(...said.map((word) => chatEvents.text(word)), chatEvents.call(0, 'c', 'datetime', '{}'), chatEvents.finish('tool_calls'))
+  upstream.script(...(hasTools ? [calls] : []), turn(chatEvents.finish(reason)))
+  const given = [
+    { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
+    { type: 'function_call_output', call_id: 'c', output: 'done' },
+  ]
+  const body = hasTools ? { tools: [{ type: 'gateway:datetime' }] } : { input: given }
+  expect(await ask({ model: 'acme/openai-chat', service_tier: 'priority', ...body })).toMatchObject({ price: hasTools ? 20 : 10 })
+})

@@ -3,6 +3,7 @@ import { byOwnKey, NO_COST } from '../core/cost.ts'
 import type { Cost } from '../core/generation.ts'
 import type { Pricing } from '../core/pricing.ts'
 import type { Usage } from '../core/usage.ts'
+import { timesPrice } from './tier-price.ts'
 
 export type CostOf = (usage: Usage, pricing: Pricing) => Cost
 
@@ -13,8 +14,7 @@ export function attemptCost(costOf: CostOf, usage: Usage, attempt: Paid): Cost {
   const { endpoint, isByok, counted, tierFactor = 1 } = attempt
   // The usage at the end of an answer has the price of its tier already.
   const hasEnded = usage.estimated !== true && usage !== counted
-  const priced = hasEnded || tierFactor === 1 ? usage : { ...usage, priceFactor: (usage.priceFactor ?? 1) * tierFactor }
-  const cost = costOf(priced, endpoint.pricing)
+  const cost = costOf(hasEnded ? usage : timesPrice(usage, tierFactor), endpoint.pricing)
   return isByok === true ? byOwnKey(cost) : cost
 }
 

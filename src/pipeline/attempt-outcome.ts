@@ -102,7 +102,11 @@ const isWordless = (events: readonly ModelEvent[]): boolean => {
 function stopped(record: AttemptRecord, last: ModelEvent | undefined): GatewayError {
   const { endpoint, status } = record
   const end = last?.type === 'response-end' ? last : undefined
-  if (end?.usage !== undefined) record.counted = end.usage
+  if (end?.usage !== undefined) {
+    record.counted = end.usage
+    // The usage at the end of an answer has the price of its tier already.
+    delete record.tierFactor
+  }
   const [type, what] =
     end?.reason === 'refusal'
       ? (['refusal', 'The model refused to answer'] as const)

@@ -2,6 +2,7 @@ import type { Endpoint } from '../core/endpoint.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { tierServed } from '../core/service-tier.ts'
+import type { Usage } from '../core/usage.ts'
 
 type TierEndpoint = Pick<Endpoint, 'connection' | 'upstreamModel' | 'tier'>
 
@@ -24,7 +25,9 @@ export function atTierPrice(
   const last = events[events.length - 1]
   if (last?.type !== 'response-end' || last.usage === undefined) return events
   const factor = tierFactorAt(endpoint, tierServed(last.serviceTier, endpoint.tier, request, dropped))
-  if (factor === 1) return events
-  const { usage } = last
-  return [...events.slice(0, -1), { ...last, usage: { ...usage, priceFactor: (usage.priceFactor ?? 1) * factor } }]
+  return factor === 1 ? events : [...events.slice(0, -1), { ...last, usage: timesPrice(last.usage, factor) }]
 }
+
+/** The usage at a multiple of its price. */
+export const timesPrice = (usage: Usage, factor: number): Usage =>
+  factor === 1 ? usage : { ...usage, priceFactor: (usage.priceFactor ?? 1) * factor }

@@ -4,6 +4,7 @@ import type { ModelEvent } from '../core/event.ts'
 import type { InputItem } from '../core/item.ts'
 import type { Outcome } from './attempt-outcome.ts'
 import type { Route } from './call-route.ts'
+import { timesPrice } from './tier-price.ts'
 
 /**
  * Turns of a call that a model ended without content because it has nothing to add to the results of tools, the caller's or the gateway's. Vendors
@@ -26,7 +27,7 @@ export class WordlessTurns {
     if (error.details.wordless !== true || record === undefined || !this.#mayBeSilent()) return error
     this.#records.push(record)
     const { providerCode: nativeReason } = error.details
-    const { counted: usage } = record
+    const usage = record.counted && timesPrice(record.counted, record.tierFactor ?? 1)
     this.#answer ??= [
       ...held.flat().filter(({ type }) => type === 'response-start'),
       { type: 'response-end', reason: 'stop', ...(nativeReason === undefined ? {} : { nativeReason }), ...(usage === undefined ? {} : { usage }) },
