@@ -117,6 +117,9 @@ describe('the key snapshot', () => {
     vi.advanceTimersByTime(1)
     attempt(snapshot)
     expect(uses.slice(1)).toEqual(['true 2026-01-01T12:01:00.000Z'])
+    vi.setSystemTime(Date.now() - 3_600_000)
+    attempt(snapshot)
+    expect(uses.slice(2)).toEqual(['true 2026-01-01T11:01:00.000Z'])
   })
 
   it.each([

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { KeyUse } from '../core/key-use.ts'
-import { createKeyUses, minuteOf, nextMinute, type KeyUses, type KeyUsesOptions } from './key-uses.ts'
+import { createKeyUses, minuteOf, type KeyUses, type KeyUsesOptions } from './key-uses.ts'
 
 const use = (keyHash: string, at: number, secretHash = keyHash): KeyUse => ({ keyHash, secretHash, at })
 
@@ -10,12 +10,15 @@ function fakeStore() {
   let gate: Promise<void> | undefined
   let isAway = false
   let writes = 0
+  let writtenAt = 0
   return {
     away: (next: boolean) => void (isAway = next),
     wait: (until: Promise<void>) => void (gate = until),
     writes: () => writes,
-    note: async (uses: readonly KeyUse[]) => {
+    writtenAt: () => writtenAt,
+    note: async (uses: readonly KeyUse[], at = 0) => {
       writes++
+      writtenAt = at
       await gate
       if (isAway) throw new Error('away')
       for (const one of uses) if (one.at > (rows.get(one.secretHash)?.at ?? 0)) rows.set(one.secretHash, one)
@@ -27,9 +30,10 @@ function fakeStore() {
 describe('the uses of keys', () => {
   let store: ReturnType<typeof fakeStore>
   let failures: number
+  const now = 7_200_000
   const open: KeyUses[] = []
   const create = (options: Partial<KeyUsesOptions> = {}) => {
-    const uses = createKeyUses({ store, onFailure: () => void failures++, ...options })
+    const uses = createKeyUses({ store, now: () => now, onFailure: () => void failures++, ...options })
     open.push(uses)
     return uses
   }
@@ -54,6 +58,7 @@ describe('the uses of keys', () => {
     expect(await uses.of(['a', 'b'])).toEqual([use('a', 120_000), use('a', 60_000, 'older secret')])
     await vi.advanceTimersByTimeAsync(60_000)
     expect([store.writes(), await store.of(['a'])]).toEqual([1, [use('a', 120_000), use('a', 60_000, 'older secret')]])
+    expect(store.writtenAt()).toBe(now)
     await vi.advanceTimersByTimeAsync(60_000)
     expect(store.writes()).toBe(1)
   })
@@ -120,5 +125,5 @@ describe('the uses of keys', () => {
 })
 
 it('a minute begins with its first millisecond', () => {
-  expect([minuteOf(60_000), minuteOf(119_999), nextMinute(60_000), nextMinute(119_999)]).toEqual([60_000, 60_000, 120_000, 120_000])
+  expect([minuteOf(60_000), minuteOf(119_999)]).toEqual([60_000, 60_000])
 })

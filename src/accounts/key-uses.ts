@@ -2,6 +2,8 @@ import type { KeyUse, KeyUseStore } from '../core/key-use.ts'
 
 export interface KeyUsesOptions {
   readonly store: KeyUseStore
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
   /** Called when uses cannot be written, once until they can be again. They are kept and written later. */
   readonly onFailure?: (error: unknown) => void
   /** Between two writes. Default: a minute. */
@@ -26,9 +28,8 @@ const MINUTE_MS = 60_000
 
 /** The minute that contains a time, as its first millisecond. */
 export const minuteOf = (at: number): number => at - (at % MINUTE_MS)
-export const nextMinute = (at: number): number => minuteOf(at) + MINUTE_MS
 
-export function createKeyUses({ store, onFailure = () => undefined, everyMs = EVERY_MS }: KeyUsesOptions): KeyUses {
+export function createKeyUses({ store, now, onFailure = () => undefined, everyMs = EVERY_MS }: KeyUsesOptions): KeyUses {
   /** By secret: at most as many as there are keys. */
   let waiting = new Map<string, KeyUse>()
   let writing: readonly KeyUse[] = []
@@ -40,7 +41,7 @@ export function createKeyUses({ store, onFailure = () => undefined, everyMs = EV
     writing = [...batch.values()]
     waiting = new Map()
     try {
-      await store.note(writing)
+      await store.note(writing, now())
       isFailing = false
     } catch (error) {
       // What was used again meanwhile is newer.

@@ -2,7 +2,7 @@ import type { Authentication, AuthenticationFailure } from '../core/account.ts'
 import type { KeyUse } from '../core/key-use.ts'
 import type { ApiKey, KeySecret } from '../core/store.ts'
 import { secretsOf } from '../core/api-key.ts'
-import { minuteOf, nextMinute } from './key-uses.ts'
+import { minuteOf } from './key-uses.ts'
 
 export interface KnownKeysOptions {
   readonly now: () => number
@@ -35,8 +35,8 @@ interface Entry {
   readonly accepted: Accepted
   /** See `KeySecret`. */
   readonly endsAt: number | null
-  /** Uses before this time need not be noted. */
-  noteFrom: number
+  /** The minute of the use that was noted last. A clock may go back. */
+  noted: number | undefined
 }
 
 const REVOKED: Authentication = { ok: false, reason: 'revoked' }
@@ -52,7 +52,7 @@ export function createKnownKeys({ now, rememberRevokedMs, onUse }: KnownKeysOpti
   /** `before`: which uses were noted already. */
   const add = (key: ApiKey, before: ReadonlyMap<string, Entry>): void => {
     for (const secret of secretsOf(key))
-      entries.set(secret.hash, { accepted: accept(key, secret), endsAt: secret.endsAt, noteFrom: before.get(secret.hash)?.noteFrom ?? 0 })
+      entries.set(secret.hash, { accepted: accept(key, secret), endsAt: secret.endsAt, noted: before.get(secret.hash)?.noted })
   }
 
   return {
@@ -61,9 +61,10 @@ export function createKnownKeys({ now, rememberRevokedMs, onUse }: KnownKeysOpti
       if (entry === undefined) return gone.has(secretHash) ? REVOKED : undefined
       const at = now()
       const found = inForceAt(entry, at)
-      if (found.ok && at >= entry.noteFrom) {
-        entry.noteFrom = nextMinute(at)
-        onUse({ keyHash: found.key.hash, secretHash, at: minuteOf(at) })
+      const minute = minuteOf(at)
+      if (found.ok && minute !== entry.noted) {
+        entry.noted = minute
+        onUse({ keyHash: found.key.hash, secretHash, at: minute })
       }
       return found
     },

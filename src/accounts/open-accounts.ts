@@ -71,7 +71,7 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
     refusal = () => undefined,
     retryMs = 1_000,
   } = options
-  const uses = createKeyUses({ store: store.keyUses, onFailure: (error) => onEvent({ type: 'uses-not-written', error }) })
+  const uses = createKeyUses({ store: store.keyUses, now: () => clock.now(), onFailure: (error) => onEvent({ type: 'uses-not-written', error }) })
   const snapshot = createKeySnapshot({
     store,
     isSecretKeyOutdated: () => isOutdated(encryption, store.facts),

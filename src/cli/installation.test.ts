@@ -130,8 +130,8 @@ describe('where there is one', () => {
     ] as const
     for (const [name, more] of keys) await store.keys.insert(sampleKey(`hash-of-${name}`, { name, ...more }))
     const use = (name: string, at: number) => ({ keyHash: `hash-of-${name}`, secretHash: `hash-of-${name}`, at })
-    await store.keyUses.note([use('busy', Date.UTC(2020, 4, 1, 10, 30)), use('idle', now - 91 * day)])
-    await store.keyUses.note([{ ...use('busy', now - day), secretHash: 'another' }])
+    await store.keyUses.note([use('busy', Date.UTC(2020, 4, 1, 10, 30)), use('idle', now - 91 * day)], now)
+    await store.keyUses.note([{ ...use('busy', now - day), secretHash: 'another' }], now)
     await store.close()
     await listKeys({}, { data })
     expect(out).toMatch(new RegExp(` never +${new Date(now - day).toISOString().slice(0, 16)} .* busy\\n`))

@@ -68,7 +68,7 @@ describe.skipIf(!postgres.available)('the copy of an SQLite database into Postgr
     await store.workspaces.default()
     await store.keys.insert(sampleKey('h1'))
     await store.keys.insert(sampleKey('h2', { disabled: true }))
-    await store.keyUses.note([{ keyHash: 'h1', secretHash: 's1', at: 60_000 }])
+    await store.keyUses.note([{ keyHash: 'h1', secretHash: 's1', at: 60_000 }], 60_000)
     await store.destinations.insert(sampleDestination('d1', { sealed: encryption.seal(new Secret('{}'), 'destination:d1:webhook') }), 5)
     const generations = Array.from({ length: 1_200 }, (_, i) => ({ generation: sampleGeneration(`gen-${i}`), content: sampleContent }))
     await store.generations.insertMany(generations)

@@ -8,15 +8,17 @@ import { inTransaction, isPostgres } from './transaction.ts'
 /** Uses of one transaction. SQLite blocks the thread that serves calls meanwhile, for about a millisecond. */
 const WRITTEN_AT_ONCE = 250
 const READ_AT_ONCE = 500
+/** How far the clocks of processes may differ. A use that is later was noted while a clock was wrong. */
+const MAX_SKEW_MS = 3_600_000
 
 export function createKeyUseStore(db: Db): KeyUseStore {
   return {
-    note: async (uses) => {
+    note: async (uses, now) => {
       // In the same order everywhere, so that processes which write the same rows do not deadlock.
       const sorted = [...uses].sort((a, b) => compare(a.keyHash, b.keyHash) || compare(a.secretHash, b.secretHash))
       for (let i = 0; i < sorted.length; i += WRITTEN_AT_ONCE) {
         if (i > 0) await nextTurn()
-        await inTransaction(db, (trx) => write(trx, sorted.slice(i, i + WRITTEN_AT_ONCE)))
+        await inTransaction(db, (trx) => write(trx, sorted.slice(i, i + WRITTEN_AT_ONCE), now))
       }
     },
     of: (keyHashes) =>
@@ -38,7 +40,7 @@ export function createKeyUseStore(db: Db): KeyUseStore {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-async function write(trx: Transaction<Tables>, uses: readonly KeyUse[]): Promise<void> {
+async function write(trx: Transaction<Tables>, uses: readonly KeyUse[], now: number): Promise<void> {
   let existing = trx
     .selectFrom('api_keys')
     .select('hash')
@@ -57,7 +59,7 @@ async function write(trx: Transaction<Tables>, uses: readonly KeyUse[]): Promise
       conflict
         .columns(['key_hash', 'secret_hash'])
         .doUpdateSet((eb) => ({ used_at: eb.ref('excluded.used_at') }))
-        .whereRef('key_uses.used_at', '<', 'excluded.used_at'),
+        .where((eb) => eb.or([eb('key_uses.used_at', '<', eb.ref('excluded.used_at')), eb('key_uses.used_at', '>', now + MAX_SKEW_MS)])),
     )
     .execute()
 }

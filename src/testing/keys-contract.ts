@@ -122,9 +122,9 @@ export function describeKeys(store: () => Store): void {
       for (const hash of ['h1', 'h2', 'h3']) await store().keys.insert(sampleKey(hash))
       const use = (keyHash: string, at: number, secretHash = keyHash) => ({ keyHash, secretHash, at })
       const version = await store().version()
-      await store().keyUses.note([use('h2', NOW), use('h1', NOW), use('h1', NOW - 5, 's1')])
-      await store().keyUses.note([use('h1', NOW - 60_000), use('h1', NOW + 60_000, 's1'), use('gone', NOW)])
-      await store().keyUses.note([])
+      await store().keyUses.note([use('h2', NOW), use('h1', NOW), use('h1', NOW - 5, 's1')], NOW)
+      await store().keyUses.note([use('h1', NOW - 60_000), use('h1', NOW + 60_000, 's1'), use('gone', NOW)], NOW)
+      await store().keyUses.note([], NOW)
       const found = async (hashes: readonly string[]) =>
         (await store().keyUses.of(hashes)).map(({ secretHash, at }) => `${secretHash} ${at - NOW}`).toSorted()
       expect(await found(['h1', 'h2', 'h3', 'gone'])).toEqual(['h1 0', 'h2 0', 's1 60000'])
@@ -137,8 +137,20 @@ export function describeKeys(store: () => Store): void {
     it('remembers the uses of many keys', async () => {
       const hashes = Array.from({ length: 1_100 }, (_, n) => `key-${n}`)
       for (const hash of hashes) await store().keys.insert(sampleKey(hash))
-      await store().keyUses.note(hashes.map((hash) => ({ keyHash: hash, secretHash: hash, at: NOW })))
+      await store().keyUses.note(
+        hashes.map((hash) => ({ keyHash: hash, secretHash: hash, at: NOW })),
+        NOW,
+      )
       expect(await store().keyUses.of(hashes)).toHaveLength(1_100)
+    })
+
+    it('replaces a use in the future, which a clock that was wrong has left', async () => {
+      await store().keys.insert(sampleKey('h1'))
+      const use = (at: number) => ({ keyHash: 'h1', secretHash: 'h1', at })
+      const year = 365 * 86_400_000
+      await store().keyUses.note([use(NOW + year)], NOW + year)
+      await store().keyUses.note([use(NOW)], NOW)
+      expect(await store().keyUses.of(['h1'])).toEqual([use(NOW)])
     })
 
     it('removes a key once', async () => {

@@ -206,7 +206,10 @@ function describeSeveralProcesses(current: () => StoreUnderTest): void {
         const hashes = Array.from({ length: 60 }, (_, n) => `h${n}`)
         for (const hash of hashes) await store.keys.insert(sampleKey(hash))
         const note = (from: Store, at: number, order: readonly string[]) =>
-          from.keyUses.note(order.map((hash) => ({ keyHash: hash, secretHash: hash, at })))
+          from.keyUses.note(
+            order.map((hash) => ({ keyHash: hash, secretHash: hash, at })),
+            at,
+          )
         await Promise.all([
           note(store, NOW, hashes),
           note(other, NOW + 60_000, hashes.toReversed()),
