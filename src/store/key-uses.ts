@@ -51,7 +51,11 @@ async function write(trx: Transaction<Tables>, uses: readonly KeyUse[], now: num
   const rows = uses
     .filter(({ keyHash }) => hashes.has(keyHash))
     .map((use) => ({ key_hash: use.keyHash, secret_hash: use.secretHash, used_at: use.at }))
-  if (rows.length === 0) return
+  if (rows.length > 0) await keepLatest(trx, rows, now + MAX_SKEW_MS)
+}
+
+/** `latest`: times after it are wrong. */
+async function keepLatest(trx: Transaction<Tables>, rows: readonly Tables['key_uses'][], latest: number): Promise<void> {
   await trx
     .insertInto('key_uses')
     .values(rows)
@@ -59,7 +63,23 @@ async function write(trx: Transaction<Tables>, uses: readonly KeyUse[], now: num
       conflict
         .columns(['key_hash', 'secret_hash'])
         .doUpdateSet((eb) => ({ used_at: eb.ref('excluded.used_at') }))
-        .where((eb) => eb.or([eb('key_uses.used_at', '<', eb.ref('excluded.used_at')), eb('key_uses.used_at', '>', now + MAX_SKEW_MS)])),
+        .where((eb) => eb.or([eb('key_uses.used_at', '<', eb.ref('excluded.used_at')), eb('key_uses.used_at', '>', latest)])),
     )
     .execute()
+}
+
+/**
+ * Removes the uses of secrets that a key no longer has: otherwise each rotation would leave a row for good. The last of them becomes a use of the
+ * key's first secret, which it always has and which ended before them, so that it is still known when the key was last used.
+ */
+export async function forgetUses(trx: Transaction<Tables>, keyHash: string, secretHashes: readonly string[]): Promise<void> {
+  const gone = await trx
+    .deleteFrom('key_uses')
+    .where('key_hash', '=', keyHash)
+    .where('secret_hash', 'not in', secretHashes)
+    .returning('used_at')
+    .execute()
+  if (gone.length === 0) return
+  const last = gone.reduce((latest, { used_at: at }) => Math.max(latest, at), 0)
+  await keepLatest(trx, [{ key_hash: keyHash, secret_hash: keyHash, used_at: last }], Number.MAX_SAFE_INTEGER)
 }

@@ -4,6 +4,7 @@ import { defined } from '../lib/defined.ts'
 import { changeConfiguration } from './config-version.ts'
 import type { Db, Tables } from './database.ts'
 import { decodeObject } from './decode-object.ts'
+import { forgetUses } from './key-uses.ts'
 import { readInSteps, type KeyRange, type SteppedTable } from './read-in-steps.ts'
 import { guarded } from './store-error.ts'
 
@@ -93,12 +94,19 @@ export function createKeyStore(db: Db): KeyStore {
         // Written before it is read, which locks the row.
         const before = await trx.updateTable('api_keys').set({ hash }).where('hash', '=', hash).returningAll().executeTakeFirst()
         if (before === undefined) return undefined
+        const patch = change(decode(before))
         const row = await trx
           .updateTable('api_keys')
-          .set({ hash, ...encodePatch(change(decode(before))) })
+          .set({ hash, ...encodePatch(patch) })
           .where('hash', '=', hash)
           .returningAll()
           .executeTakeFirstOrThrow()
+        if (patch.secrets !== undefined)
+          await forgetUses(
+            trx,
+            hash,
+            patch.secrets.map((secret) => secret.hash),
+          )
         return decode(row)
       }),
     remove: (hash) =>

@@ -144,6 +144,18 @@ export function describeKeys(store: () => Store): void {
       expect(await store().keyUses.of(hashes)).toHaveLength(1_100)
     })
 
+    it('keeps no uses of secrets that a key no longer has, but when the last of them was', async () => {
+      await store().keys.insert(sampleKey('h1'))
+      const use = (secretHash: string, at: number) => ({ keyHash: 'h1', secretHash, at })
+      await store().keyUses.note([use('h1', NOW), use('s1', NOW + 1), use('s2', NOW + 3), use('s3', NOW - 7_200_000)], NOW)
+      const secrets = ['h1', 's3', 's4'].map((hash) => ({ hash, label: hash, endsAt: hash === 's4' ? null : 0 }))
+      await store().keys.modify('h1', () => ({ secrets }))
+      const found = async () => [...(await store().keyUses.of(['h1']))].toSorted((a, b) => a.at - b.at)
+      expect(await found()).toEqual([use('s3', NOW - 7_200_000), use('h1', NOW + 3)])
+      await store().keys.modify('h1', () => ({ secrets: [secrets[0]!, secrets[2]!] }))
+      expect(await found()).toEqual([use('h1', NOW + 3)])
+    })
+
     it('replaces a use in the future, which a clock that was wrong has left', async () => {
       await store().keys.insert(sampleKey('h1'))
       const use = (at: number) => ({ keyHash: 'h1', secretHash: 'h1', at })
