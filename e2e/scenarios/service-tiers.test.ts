@@ -237,3 +237,15 @@ it.each([
   const body = hasTools ? { tools: [{ type: 'gateway:datetime' }] } : { input: given }
   expect(await ask({ model: 'acme/openai-chat', service_tier: 'priority', ...body })).toMatchObject({ price: hasTools ? 20 : 10 })
 })
+
+it('an answer without counts has the price of the tier it names, too', async () => {
+  const uncounted = [chatEvents.role(), chatEvents.text('hello '.repeat(200)), chatEvents.finish()]
+  const priceOf = async (service_tier: string, served: string): Promise<number> => {
+    upstream.script(stream([...uncounted.map((event) => ({ ...event, service_tier: served })), chatEvents.done()]))
+    return (await ask({ model: 'acme/openai-chat', service_tier })).price
+  }
+  const list = await priceOf('default', 'default')
+  expect(list).toBeGreaterThan(0)
+  expect(await priceOf('priority', 'default')).toBe(list)
+  expect((await priceOf('auto', 'priority')) / list).toBeCloseTo(2.5, 1)
+})

@@ -44,7 +44,7 @@ export interface AttemptRecord {
   isByok?: boolean
   /** USD for what this attempt wrote, if other attempts contributed to the answer, too. Otherwise it is the cost of the answer. */
   costUsd?: number
-  /** The multiple of the endpoint's price in the service tier that was requested: it counts for answers that do not end. Default: 1. */
+  /** The multiple of the endpoint's price in the service tier that the answer named, or else was requested: for tokens that nobody counted. Default: 1. */
   tierFactor?: number
   /** Parameters and notes that the encoder dropped. */
   dropped?: readonly string[]

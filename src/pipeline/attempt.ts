@@ -98,7 +98,7 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
         record.firstTokenMs = deps.clock.monotonic() - startedAt
         timer.content()
       }
-      const shown = atTierPrice(withoutHalfCounts(search.take(events), request, record), endpoint, request, written.dropped)
+      const shown = atTierPrice(withoutHalfCounts(search.take(events), request, record), request, record)
       if (shown.length === 0) continue
       timer.hold()
       yield shown

@@ -1,3 +1,4 @@
+import type { AttemptRecord } from '../core/call.ts'
 import type { Endpoint } from '../core/endpoint.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { ModelRequest } from '../core/request.ts'
@@ -14,17 +15,19 @@ export function tierFactorAt({ connection, upstreamModel, tier: own }: TierEndpo
 
 /**
  * The tokens of an answer are charged at the price of the tier that served it, which may be another than the caller asked for: the same tier that its
- * record names. `dropped`: what was not sent.
+ * record names. Its multiple is noted for tokens that nobody counted.
  */
 export function atTierPrice(
   events: readonly ModelEvent[],
-  endpoint: TierEndpoint,
   request: Pick<ModelRequest, 'service_tier'>,
-  dropped: readonly string[],
+  record: Pick<AttemptRecord, 'endpoint' | 'dropped' | 'tierFactor'>,
 ): readonly ModelEvent[] {
   const last = events[events.length - 1]
-  if (last?.type !== 'response-end' || last.usage === undefined) return events
+  if (last?.type !== 'response-end') return events
+  const { endpoint, dropped } = record
   const factor = tierFactorAt(endpoint, tierServed(last.serviceTier, endpoint.tier, request, dropped))
+  record.tierFactor = factor
+  if (last.usage === undefined) return events
   return factor === 1 ? events : [...events.slice(0, -1), { ...last, usage: timesPrice(last.usage, factor) }]
 }
 
