@@ -128,6 +128,22 @@ describe.skipIf(!postgres.available)('the copy of an SQLite database into Postgr
     await copy()
   })
 
+  it('says so when a gateway has opened the source meanwhile', async () => {
+    await fill()
+    const gateway = openDatabase({ path })
+    const begun: Promise<unknown>[] = []
+    const onTable = (): void => void begun.push(sql`select 1 from facts`.execute(gateway.db))
+    try {
+      await expect(copySqlite({ path, url: schema.url, clock: systemClock, onTable })).rejects.toMatchObject({
+        errorType: 'conflict',
+        message: expect.stringMatching(/was opened during the copy/),
+      })
+      await Promise.all(begun)
+    } finally {
+      await gateway.db.destroy()
+    }
+  })
+
   it('leaves the target empty when it is ended early', async () => {
     await fill()
     const ended = copySqlite({

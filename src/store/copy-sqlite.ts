@@ -49,8 +49,8 @@ export interface CopyOptions {
 
 /**
  * Copies an embedded database into an empty PostgreSQL database, in one transaction: whatever ends it early leaves the target empty. Secrets stay
- * encrypted with the same key. Throws GatewayError `precondition_failed` for a source of another version, `conflict` for one that is in use and for a
- * target that holds data.
+ * encrypted with the same key. Throws GatewayError `precondition_failed` for a source of another version, `conflict` for one that is in use, also
+ * after the copy, and for a target that holds data.
  */
 export async function copySqlite({ path, url, clock, onTable = () => undefined }: CopyOptions): Promise<void> {
   if (isInUse(path)) {
@@ -67,6 +67,10 @@ export async function copySqlite({ path, url, clock, onTable = () => undefined }
   } finally {
     await Promise.all([source.db.destroy(), target.db.destroy()])
   }
+  // A gateway that a supervisor starts again meanwhile only waits for the lock.
+  if (!isInUse(path)) return
+  const advice = 'stop what has it open, create another empty database and copy again'
+  throw new GatewayError('conflict', `${path} was opened during the copy, and what is written to it since then is not copied: ${advice}`)
 }
 
 const SQLITE_BUSY = 5
