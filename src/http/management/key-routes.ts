@@ -83,28 +83,29 @@ async function unlessRevoked<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Keys with what they spent, when they were used, and which earlier secrets still work. */
-const presenter =
+type Presenter = (key: ApiKey) => z.output<typeof keyAnswer>['data']
+
+/** Reads what these keys spent and when they were used. Resolves with what shows them with it, and with their earlier secrets that still work. */
+const presenterOf =
   ({ accounts, spendOf, now }: KeyRouteOptions) =>
-  async (keys: readonly ApiKey[]): Promise<z.output<typeof keysAnswer>['data']> => {
-    const hashes = keys.map(({ hash }) => hash)
+  async (hashes: readonly string[]): Promise<Presenter> => {
     const [spend, uses] = await Promise.all([spendOf(hashes), accounts.usesOf(hashes)])
     const usesByKey = Map.groupBy(uses, ({ keyHash }) => keyHash)
-    const at = now()
-    return keys.map((key) =>
+    return (key) =>
       presentKey(key, {
         spend: spend.get(key.hash) ?? NO_SPENDING,
         uses: usesByKey.get(key.hash) ?? [],
-        earlier: earlierSecretsOf(key, at),
-      }),
-    )
+        earlier: earlierSecretsOf(key, now()),
+      })
   }
+
+const presentNew: Presenter = (key) => presentKey(key, { spend: NO_SPENDING, uses: [], earlier: [] })
 
 /** `/api/v1/keys` and `/api/v1/key`. Only inference keys are listed and changed here; management keys are managed by command line. */
 export function keyRoutes(options: KeyRouteOptions): ManagementRoutes {
   const { accounts } = options
-  const present = presenter(options)
-  const one = async (key: ApiKey): Promise<z.output<typeof keyAnswer>['data']> => (await present([key]))[0]!
+  const presenter = presenterOf(options)
+  const one = async (key: ApiKey): Promise<ReturnType<Presenter>> => (await presenter([key.hash]))(key)
   const find = async (hash: string, scope: string | undefined): Promise<ApiKey> => {
     const key = await accounts.get(hash, scope)
     if (key === undefined || key.kind !== 'inference' || key.revokedAt !== null) throw notFound()
@@ -116,7 +117,9 @@ export function keyRoutes(options: KeyRouteOptions): ManagementRoutes {
       const query = parseQuery(listKeysQuery, request)
       const workspaceId = workspaceWanted(request, query.workspace_id)
       const disabledToo = query.include_disabled === 'true' || query.include_disabled === '1'
-      return { data: await present(await accounts.page({ workspaceId, kind: 'inference', disabledToo, offset: query.offset, limit: PAGE })) }
+      const keys = await accounts.page({ workspaceId, kind: 'inference', disabledToo, offset: query.offset, limit: PAGE })
+      const present = await presenter(keys.map(({ hash }) => hash))
+      return { data: keys.map(present) }
     })
 
     app.post('/api/v1/keys', { config: { doc: docs.create } }, async (request, reply) => {
@@ -131,7 +134,7 @@ export function keyRoutes(options: KeyRouteOptions): ManagementRoutes {
           settings: withoutNulls(settingsIn(body)),
         }),
       )
-      return reply.code(201).send({ data: await one(key), key: secret.reveal() } satisfies z.output<typeof createdKeyAnswer>)
+      return reply.code(201).send({ data: presentNew(key), key: secret.reveal() } satisfies z.output<typeof createdKeyAnswer>)
     })
 
     app.get<{ Params: { hash: string } }>(
@@ -171,8 +174,10 @@ export function keyRoutes(options: KeyRouteOptions): ManagementRoutes {
       async (request): Promise<z.output<typeof createdKeyAnswer>> => {
         const { grace_seconds: graceSeconds } = parseInput(rotateKeyBody, request.body ?? {})
         const { hash } = await find(request.params.hash, scopeOf(request))
+        // Read before: a failure afterwards would lose the secret, when earlier ones may have ended.
+        const present = await presenter([hash])
         const { key, secret } = await accounts.rotate(hash, graceSeconds * 1_000)
-        return { data: await one(key), key: secret.reveal() }
+        return { data: present(key), key: secret.reveal() }
       },
     )
 
