@@ -5,12 +5,13 @@ import type { Catalog, Model } from '../core/endpoint.ts'
 import type { Provider } from '../core/provider.ts'
 import { closest, closestByWords } from '../lib/closest.ts'
 import { baseUrlNotes } from './base-url-notes.ts'
-import { canonicalName, makerOf, splitVariant } from './canonical-slug.ts'
+import { canonicalName, makerOf } from './canonical-slug.ts'
 import { checkNames, type NamingConfig } from './configured-names.ts'
-import { connectProvider, type ConnectedProvider } from './connect.ts'
-import { endpointForOpenId, endpointFromConfig, endpointFromDeclaration, endpointFromPrices, priceVendorOf } from './endpoints.ts'
+import { authorOf, connectProvider, type ConnectedProvider } from './connect.ts'
+import { endpointFromConfig, endpointFromDeclaration, endpointFromPrices, priceVendorOf } from './endpoints.ts'
 import { createLookup } from './lookup.ts'
 import { ModelDraft } from './model-draft.ts'
+import { createOpenModels } from './open-model.ts'
 import { EMPTY_PRICE_BOOK, loadPriceBook, type PriceBook } from './price-book.ts'
 import { isOnByEnv, type Env, type Report } from './provider-settings.ts'
 import { howToSwitchOn, switchOnOf } from './switch-on.ts'
@@ -66,7 +67,7 @@ export async function buildCatalog(
   const models = draft.finish()
   checkAliases(models, config.models, problems)
   const homesOf = (author: string): readonly string[] => [...connected.values()].filter(isOf(author)).map(({ slug }) => slug)
-  const catalog = createLookup({ models, openModel: (name) => openModel(name, config, connected, book), makerOf, homesOf })
+  const catalog = createLookup({ models, openModel: createOpenModels({ config, connected, models, book }), makerOf, homesOf })
   // Names can only be judged against a complete catalog, and one with problems is incomplete.
   if (problems.length === 0) {
     const names = checkNames(config, catalog)
@@ -84,9 +85,6 @@ const isOf =
   (author: string) =>
   (connected: Pick<ConnectedProvider, 'slug' | 'provider'>): boolean =>
     authorOf(connected) === author
-
-/** The author whose models a provider serves first-hand: its vendor, whatever the account. */
-const authorOf = ({ slug, provider }: Pick<ConnectedProvider, 'slug' | 'provider'>): string => provider?.models?.author ?? provider?.slug ?? slug
 
 /** A note on a region that nothing reads: whoever names one may well mean where data are stored. */
 function idleRegion({ slug, settings }: ProviderConfig, connected: ConnectedProvider | undefined): readonly string[] {
@@ -248,37 +246,6 @@ function checkAliases(models: readonly Model[], configured: readonly ModelConfig
     }
   }
 }
-
-/** `provider/any-id` of an open provider. A provider is open if its entry says so, or by default if the configuration lists no model of it. */
-function openModel(name: string, config: CatalogConfig, connected: ReadonlyMap<string, ConnectedProvider>, book: PriceBook): Model | undefined {
-  const slash = name.indexOf('/')
-  const upstreamModel = name.slice(slash + 1)
-  if (slash <= 0 || upstreamModel === '' || upstreamModel.length > 256 || !config.catalog.open || isClosed(name, config)) return undefined
-  const { base } = splitVariant(upstreamModel)
-  let about: string | undefined
-  const endpoints = named(name.slice(0, slash), connected)
-    .filter(({ open, slug }) => open ?? !isListed(slug, config))
-    .flatMap((target) => {
-      const { slug } = canonicalName(base, authorOf(target), book.naming)
-      about ??= book.about(slug)?.name
-      return endpointForOpenId(target, name, upstreamModel, slug, book) ?? []
-    })
-  const [first] = endpoints
-  return first === undefined ? undefined : { slug: name, name: about ?? upstreamModel, created: 0, contextLength: first.contextLength, endpoints }
-}
-
-/** Whether a name may be served by listed endpoints only (`only_listed`), and by nobody while these are off. */
-const isClosed = (name: string, { models }: CatalogConfig): boolean =>
-  models.some(({ slug, onlyListed }) => onlyListed === true && slug === splitVariant(name).base)
-
-/** The providers that a name's prefix refers to: the provider with that slug, or else all accounts of the vendor. */
-function named(slug: string, connected: ReadonlyMap<string, ConnectedProvider>): readonly ConnectedProvider[] {
-  const one = connected.get(slug)
-  return one === undefined ? [...connected.values()].filter(({ vendor }) => vendor?.slug === slug) : [one]
-}
-
-const isListed = (slug: string, { models }: CatalogConfig): boolean =>
-  models.some(({ endpoints }) => endpoints.some((entry) => entry.provider.split('/')[0] === slug))
 
 function toPublic({ slug, name, provider }: ConnectedProvider): CatalogProvider {
   const pick = <K extends 'homepage' | 'privacyPolicy' | 'termsOfService' | 'statusPage'>(key: K) =>

@@ -40,6 +40,10 @@ export interface ConnectedProvider {
   ) => Connection | undefined
 }
 
+/** The author whose models a provider serves first-hand: its vendor, whatever the account. */
+export const authorOf = ({ slug, provider }: Pick<ConnectedProvider, 'slug' | 'provider'>): string =>
+  provider?.models?.author ?? provider?.slug ?? slug
+
 /** Unknown policies default to the cautious ones: the vendor keeps prompts and forbids training on its output. */
 const CAUTIOUS: EndpointPolicies = { dataCollection: 'allow', zdr: false, distillable: false }
 

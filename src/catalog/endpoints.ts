@@ -33,6 +33,7 @@ const isKindOfInput = (name: string): name is Modality => KINDS_OF_INPUT.has(nam
 
 interface Parts {
   readonly model: string
+  readonly knownAs?: readonly string[] | undefined
   readonly variant?: string | undefined
   readonly tag: string
   readonly upstreamModel: string
@@ -55,7 +56,7 @@ interface Parts {
 }
 
 function createEndpoint(parts: Parts): Endpoint {
-  const { connected, model, variant, tag, upstreamModel, region, tier, maxOutputTokens, weight } = parts
+  const { connected, model, knownAs, variant, tag, upstreamModel, region, tier, maxOutputTokens, weight } = parts
   const id = `${variant === undefined ? model : `${model}:${variant}`}@${tag}#${upstreamModel}`
   const limits = endpointLimits(id, parts.rateLimits, connected.slug, connected.rateLimits)
   return {
@@ -72,7 +73,7 @@ function createEndpoint(parts: Parts): Endpoint {
     outputModalities: new Set(parts.outputs),
     policies: { ...connected.policies, ...parts.policies },
     quantization: parts.quantization ?? 'unknown',
-    ...defined({ vendor: connected.vendor, variant, maxOutputTokens, region, tier, weight, limits }),
+    ...defined({ vendor: connected.vendor, knownAs, variant, maxOutputTokens, region, tier, weight, limits }),
     ...(parts.reasonsByDefault ? { reasonsByDefault: true } : {}),
     ...(parts.implicitCaching ? { implicitCaching: true } : {}),
     connection: parts.connection,
@@ -249,20 +250,27 @@ function tagOf(entry: EndpointConfig): string {
   return entry.region === undefined ? entry.provider : `${entry.provider}/${entry.region}`
 }
 
+/** A name that a caller made of a provider and one of its ids. */
+export interface OpenId {
+  readonly name: string
+  readonly upstreamModel: string
+  /** The catalog's name for it. */
+  readonly slug: string
+  /** Other models of the catalog that the provider serves under this id. */
+  readonly listedAs: readonly string[]
+}
+
 /** An endpoint for an id outside the catalog: with the data's price if the data recognise the id, otherwise with an unknown price. */
-export function endpointForOpenId(
-  connected: ConnectedProvider,
-  name: string,
-  upstreamModel: string,
-  slug: string,
-  book: PriceBook,
-): Endpoint | undefined {
+export function endpointForOpenId(connected: ConnectedProvider, id: OpenId, book: PriceBook): Endpoint | undefined {
+  const { name, upstreamModel, slug, listedAs } = id
+  const knownAs = [...new Set([slug, ...listedAs])].filter((known) => known !== name)
   const traits = traitsAt(connected, slug)
   const connection = connected.connectionFor(upstreamModel, {}, () => undefined, answersOf(traits))
   if (connection === undefined) return undefined
   const known = book.find(priceVendorOf(connected), upstreamModel)
   return createEndpoint({
     model: name,
+    knownAs: knownAs.length === 0 ? undefined : knownAs,
     tag: connected.slug,
     upstreamModel,
     connected,

@@ -30,6 +30,11 @@ export interface Endpoint {
   readonly variant?: string
   /** Other names by which lists of models may refer to the model. */
   readonly aliases?: readonly string[]
+  /**
+   * The catalog's names for the model if `model` is not one of them, because the caller spells it as its provider does (`google-ai-studio/gemini-2.5-pro`,
+   * `openai/gpt-5-2025-08-07`). What forbids the model by one of these names forbids it here, too. They allow nothing: some are recognised by similarity.
+   */
+  readonly knownAs?: readonly string[]
   /** Provider slug, `deepinfra`; the tag adds the variant, `deepinfra/turbo`, `openai/flex`. */
   readonly provider: string
   readonly tag: string

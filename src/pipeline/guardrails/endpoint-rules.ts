@@ -24,7 +24,7 @@ function rulesOf(rules: GuardrailRules): readonly EndpointRule[] {
   const { allowed_models: allowedModels, ignored_models: ignoredModels, allowed_providers: allowed, ignored_providers: ignored } = rules
   const list: EndpointRule[] = []
   if (allowedModels != null) list.push((endpoint) => (namesModel(allowedModels, endpoint) ? undefined : 'does not allow the model'))
-  if (ignoredModels != null) list.push((endpoint) => (namesModel(ignoredModels, endpoint) ? 'forbids the model' : undefined))
+  if (ignoredModels != null) list.push((endpoint) => (meansModel(ignoredModels, endpoint) ? 'forbids the model' : undefined))
   if (allowed != null) {
     const isAllowed = namesProvider(allowed)
     list.push((endpoint) => (isAllowed(endpoint) ? undefined : 'does not allow the provider'))
@@ -42,6 +42,10 @@ function rulesOf(rules: GuardrailRules): readonly EndpointRule[] {
 
 const namesModel = (patterns: readonly string[], endpoint: Endpoint): boolean =>
   isNamed(endpoint, (name) => patterns.some((pattern) => matchesWildcard(pattern, name)))
+
+/** Whoever forbids a model means it under any name, also under its provider's own. */
+const meansModel = (patterns: readonly string[], endpoint: Endpoint): boolean =>
+  namesModel(patterns, endpoint) || endpoint.knownAs?.some((name) => patterns.some((pattern) => matchesWildcard(pattern, name))) === true
 
 /** Every call asks about each endpoint again, and the names of an endpoint change only with the catalog. */
 const knownNames = new WeakMap<Endpoint, readonly string[]>()
@@ -76,16 +80,19 @@ function zdrRule(rules: GuardrailRules): EndpointRule | undefined {
   }
   const others = groups.get(OTHER) ?? fallback
   if (!fallback && !others && ![...groups.values()].includes(true)) return undefined
-  return ({ model, policies }) => {
+  const enforcedFor = (author: string): boolean => (FRONTIER_FIELDS.has(author) ? (groups.get(author) ?? fallback) : others)
+  return ({ model, knownAs = [], policies }) => {
     if (policies.zdr) return undefined
-    const author = model
-      .slice(0, model.indexOf('/'))
-      .toLowerCase()
-      .replaceAll(/[^a-z0-9]/g, '')
-    const enforced = FRONTIER_FIELDS.has(author) ? (groups.get(author) ?? fallback) : others
-    return enforced ? 'wants endpoints that retain nothing' : undefined
+    // In a name made of a provider and its id the first part is the provider, not the author.
+    return [model, ...knownAs].some((name) => enforcedFor(authorOf(name))) ? 'wants endpoints that retain nothing' : undefined
   }
 }
+
+const authorOf = (model: string): string =>
+  model
+    .slice(0, model.indexOf('/'))
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, '')
 
 /** Whether any field asks for endpoints that retain nothing. */
 export const wantsNoRetention = (rules: GuardrailRules): boolean =>

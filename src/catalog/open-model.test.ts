@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest'
+import type { EndpointConfig } from '../core/config.ts'
+import type { Endpoint } from '../core/endpoint.ts'
+import { dialects } from '../dialects/index.ts'
+import { Secret } from '../lib/secret.ts'
+import { PROVIDERS } from '../providers/index.ts'
+import { buildCatalog, type BuiltCatalog } from './build.ts'
+
+/** Models that callers name by a provider and the provider's own id. */
+const build = (listed: Partial<EndpointConfig> = {}): Promise<BuiltCatalog> =>
+  buildCatalog(
+    {
+      providers: [
+        {
+          slug: 'acme',
+          dialect: 'gemini',
+          baseUrl: 'http://127.0.0.1:9/v1',
+          apiKeys: [new Secret('key')],
+          open: true,
+          options: {},
+          timeouts: {},
+          headers: {},
+          settings: {},
+          enabled: true,
+          policies: {},
+        },
+      ],
+      models: [
+        {
+          slug: 'house/large',
+          aliases: ['large'],
+          endpoints: [{ provider: 'acme', upstreamModel: 'l-1', unsupported: [], policies: {}, options: {}, ...listed }],
+        },
+      ],
+      catalog: { open: true },
+      defaults: { plugins: [] },
+      tools: {},
+      plugins: { moderation: { whenUnavailable: 'refuse' }, codingScores: {} },
+    },
+    PROVIDERS,
+    dialects,
+    { GEMINI_API_KEY: 'key', OPENAI_API_KEY: 'key' },
+    { now: Date.UTC(2026, 10, 28) },
+  )
+
+const endpointOf = (catalog: BuiltCatalog, name: string): Endpoint | undefined => catalog.find(name)?.endpoints[0]
+
+it('is known as the model of the catalog that it is', async () => {
+  const catalog = await build()
+  const knownAs = (name: string) => endpointOf(catalog, name)?.knownAs
+  expect(knownAs('google-ai-studio/gemini-2.5-pro')).toEqual(['google/gemini-2.5-pro'])
+  expect(knownAs('google-ai-studio/models/gemini-2.5-pro')).toEqual(['google/gemini-2.5-pro'])
+  expect(knownAs('openai/gpt-5-2025-08-07')).toEqual(['openai/gpt-5'])
+  expect(knownAs('acme/l-1')).toEqual(['house/large', 'large'])
+  expect(knownAs('acme/unheard-of')).toBeUndefined()
+  expect(knownAs('google/gemini-2.5-pro')).toBeUndefined()
+})

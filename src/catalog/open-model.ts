@@ -1,0 +1,57 @@
+import type { Config } from '../core/config.ts'
+import { servedModel } from '../core/endpoint-names.ts'
+import type { Endpoint, Model } from '../core/endpoint.ts'
+import { canonicalName, splitVariant } from './canonical-slug.ts'
+import { authorOf, type ConnectedProvider } from './connect.ts'
+import { endpointForOpenId } from './endpoints.ts'
+import type { PriceBook } from './price-book.ts'
+
+export interface OpenModelOptions {
+  readonly config: Pick<Config, 'catalog' | 'models'>
+  readonly connected: ReadonlyMap<string, ConnectedProvider>
+  /** The models of the catalog. */
+  readonly models: readonly Model[]
+  readonly book: PriceBook
+}
+
+/** `provider/any-id` of an open provider. A provider is open if its entry says so, or by default if the configuration lists no model of it. */
+export function createOpenModels({ config, connected, models, book }: OpenModelOptions): (name: string) => Model | undefined {
+  const listed = Map.groupBy(
+    models.flatMap(({ endpoints }) => endpoints),
+    ({ provider, upstreamModel }) => keyOf(provider, upstreamModel),
+  )
+  return (name) => {
+    const slash = name.indexOf('/')
+    const upstreamModel = name.slice(slash + 1)
+    if (slash <= 0 || upstreamModel === '' || upstreamModel.length > 256 || !config.catalog.open || isClosed(name, config)) return undefined
+    const { base } = splitVariant(upstreamModel)
+    let about: string | undefined
+    const endpoints = named(name.slice(0, slash), connected)
+      .filter(({ open, slug }) => open ?? !isListed(slug, config))
+      .flatMap((target) => {
+        const { slug } = canonicalName(base, authorOf(target), book.naming)
+        about ??= book.about(slug)?.name
+        const listedAs = (listed.get(keyOf(target.slug, upstreamModel)) ?? []).flatMap(namesOf)
+        return endpointForOpenId(target, { name, upstreamModel, slug, listedAs }, book) ?? []
+      })
+    const [first] = endpoints
+    return first === undefined ? undefined : { slug: name, name: about ?? upstreamModel, created: 0, contextLength: first.contextLength, endpoints }
+  }
+}
+
+const keyOf = (provider: string, upstreamModel: string): string => `${provider}/${upstreamModel}`
+
+const namesOf = (endpoint: Endpoint): readonly string[] => [endpoint.model, servedModel(endpoint), ...(endpoint.aliases ?? [])]
+
+/** Whether a name may be served by listed endpoints only (`only_listed`), and by nobody while these are off. */
+const isClosed = (name: string, { models }: OpenModelOptions['config']): boolean =>
+  models.some(({ slug, onlyListed }) => onlyListed === true && slug === splitVariant(name).base)
+
+/** The providers that a name's prefix refers to: the provider with that slug, or else all accounts of the vendor. */
+function named(slug: string, connected: ReadonlyMap<string, ConnectedProvider>): readonly ConnectedProvider[] {
+  const one = connected.get(slug)
+  return one === undefined ? [...connected.values()].filter(({ vendor }) => vendor?.slug === slug) : [one]
+}
+
+const isListed = (slug: string, { models }: OpenModelOptions['config']): boolean =>
+  models.some(({ endpoints }) => endpoints.some((entry) => entry.provider.split('/')[0] === slug))
