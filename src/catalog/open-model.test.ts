@@ -55,3 +55,13 @@ it('is known as the model of the catalog that it is', async () => {
   expect(knownAs('acme/unheard-of')).toBeUndefined()
   expect(knownAs('google/gemini-2.5-pro')).toBeUndefined()
 })
+
+it('has what the operator says of it, whatever it is called', async () => {
+  const said = { pricing: { input: 3, output: 9 }, policies: { zdr: true }, maxOutputTokens: 7, rateLimits: { requestsPerMinute: 5 } }
+  const catalog = await build(said)
+  const listed = endpointOf(catalog, 'house/large')!
+  const { id, model, ...opened } = endpointOf(catalog, 'acme/l-1')!
+  expect([id, model]).toEqual(['acme/l-1@acme#l-1', 'acme/l-1'])
+  expect(opened).toMatchObject({ pricing: said.pricing, policies: { zdr: true }, maxOutputTokens: 7, limits: listed.limits })
+  expect(endpointOf(await build({ ...said, variant: 'free' }), 'acme/l-1')!.pricing).toEqual({})
+})

@@ -31,8 +31,9 @@ export function createOpenModels({ config, connected, models, book }: OpenModelO
       .flatMap((target) => {
         const { slug } = canonicalName(base, authorOf(target), book.naming)
         about ??= book.about(slug)?.name
-        const listedAs = (listed.get(keyOf(target.slug, upstreamModel)) ?? []).flatMap(namesOf)
-        return endpointForOpenId(target, { name, upstreamModel, slug, listedAs }, book) ?? []
+        const same = listed.get(keyOf(target.slug, upstreamModel)) ?? []
+        const opened = endpointForOpenId(target, { name, upstreamModel, slug, listedAs: same.flatMap(namesOf) }, book)
+        return opened === undefined ? [] : asListed(opened, same.find(isPlain))
       })
     const [first] = endpoints
     return first === undefined ? undefined : { slug: name, name: about ?? upstreamModel, created: 0, contextLength: first.contextLength, endpoints }
@@ -40,6 +41,17 @@ export function createOpenModels({ config, connected, models, book }: OpenModelO
 }
 
 const keyOf = (provider: string, upstreamModel: string): string => `${provider}/${upstreamModel}`
+
+/** A variant or a tier is sold at another price and to other callers. */
+const isPlain = ({ variant, tier }: Endpoint): boolean => variant === undefined && tier !== 'flex' && tier !== 'priority'
+
+/** Under another name the same endpoint has the same price, limits, policies and options: else the name would be a way around them. */
+function asListed(opened: Endpoint, listed: Endpoint | undefined): Endpoint {
+  if (listed === undefined) return opened
+  const { aliases: _, ...same } = listed
+  const { model, upstreamModel, knownAs = [] } = opened
+  return { ...same, id: `${model}@${listed.tag}#${upstreamModel}`, model, knownAs }
+}
 
 const namesOf = (endpoint: Endpoint): readonly string[] => [endpoint.model, servedModel(endpoint), ...(endpoint.aliases ?? [])]
 
