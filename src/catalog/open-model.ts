@@ -3,8 +3,8 @@ import { servedModel } from '../core/endpoint-names.ts'
 import type { Endpoint, Model } from '../core/endpoint.ts'
 import { canonicalName, splitVariant } from './canonical-slug.ts'
 import { authorOf, type ConnectedProvider } from './connect.ts'
-import { endpointForOpenId } from './endpoints.ts'
-import type { PriceBook } from './price-book.ts'
+import { endpointForOpenId, priceVendorOf } from './endpoints.ts'
+import { bareId, type PriceBook } from './price-book.ts'
 
 export interface OpenModelOptions {
   readonly config: Pick<Config, 'catalog' | 'models'>
@@ -29,7 +29,7 @@ export function createOpenModels({ config, connected, models, book }: OpenModelO
     const endpoints = named(name.slice(0, slash), connected)
       .filter(({ open, slug }) => open ?? !isListed(slug, config))
       .flatMap((target) => {
-        const { slug } = canonicalName(base, authorOf(target), book.naming)
+        const { slug } = canonicalName(bareId(priceVendorOf(target), base), authorOf(target), book.naming)
         about ??= book.about(slug)?.name
         const same = listed.get(keyOf(target.slug, upstreamModel)) ?? []
         const opened = endpointForOpenId(target, { name, upstreamModel, slug, listedAs: same.flatMap(namesOf) }, book)

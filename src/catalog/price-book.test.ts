@@ -27,3 +27,25 @@ describe('the price of one hour in the cache', () => {
     expect(others.filter(({ pricing }) => pricing.cacheWrite1h !== undefined)).toEqual([])
   })
 })
+
+describe('a model', () => {
+  it.each([
+    ['google', 'models/gemini-2.5-pro', 'gemini-2.5-pro'],
+    ['google', 'publishers/google/models/gemini-2.5-pro', 'gemini-2.5-pro'],
+    ['google', 'google/gemini-2.5-pro', 'gemini-2.5-pro'],
+    ['aws', 'arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-opus-4-1-20250805-v1:0', 'anthropic.claude-opus-4-1-20250805-v1:0'],
+    [
+      'aws',
+      'arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-opus-4-1-20250805-v1:0',
+      'us.anthropic.claude-opus-4-1-20250805-v1:0',
+    ],
+  ])('of %s has its price as %s', (vendor, id, bare) => {
+    expect(book.find(vendor, bare)).toBeDefined()
+    expect(book.find(vendor, id)).toBe(book.find(vendor, bare))
+  })
+
+  it('of somebody else is not taken for it', () => {
+    expect(book.find('google', 'projects/p/locations/l/endpoints/gemini-2.5-pro')).toBeUndefined()
+    expect(book.find('google', 'somebody/gemini-2.5-pro')).toBeUndefined()
+  })
+})

@@ -27,7 +27,7 @@ export interface PriceBook {
   readonly models: (vendor: string) => readonly PricedModel[]
   /** The embedding models of a vendor. */
   readonly embeddings: (vendor: string) => readonly PricedModel[]
-  /** Finds a model by any id of a vendor, including dated ids and aliases. */
+  /** Finds a model by any id of a vendor, including dated ids, aliases and ids in a folder. */
   readonly find: (vendor: string, id: string) => PricedModel | undefined
   /** What is known of a catalog slug regardless of vendor: name, description, context length. */
   readonly about: (slug: string) => PricedModel | undefined
@@ -67,7 +67,10 @@ export async function loadPriceBook(now: number): Promise<PriceBook> {
     models: (vendor) => current(vendor).filter(isChat),
     embeddings: (vendor) => current(vendor).filter(isEmbedding),
     find(vendor, id) {
-      const found = vendors.has(vendor) ? data.calcPrice({}, id, { providerId: vendor, timestamp: new Date(now) }) : null
+      if (!vendors.has(vendor)) return undefined
+      const bare = bareId(vendor, id)
+      const priced = (name: string) => data.calcPrice({}, name, { providerId: vendor, timestamp: new Date(now) })
+      const found = priced(id) ?? (bare === id ? null : priced(bare))
       return found === null ? undefined : convert(found.model)
     },
     about(slug) {
@@ -75,6 +78,16 @@ export async function loadPriceBook(now: number): Promise<PriceBook> {
       return model === undefined ? undefined : convert(model)
     },
   }
+}
+
+/** Folders in which vendors file their own models, as callers may write them before an id: `models/`, and those of AWS's resource names. */
+const FOLDER = /^(?:.*\/)?models\/|^arn:[\w:-]*:(?:foundation-model|inference-profile)\//
+
+/** An id without the folder or the vendor that some interfaces of the vendor want before it. Vendors take it either way, and charge the same. */
+export function bareId(vendor: string, id: string): string {
+  const own = `${vendor}/`
+  const bare = id.replace(FOLDER, '')
+  return bare.startsWith(own) ? bare.slice(own.length) : bare
 }
 
 function namesOf(vendor: PricedVendor | undefined): ReadonlyMap<string, ModelInfo> {
