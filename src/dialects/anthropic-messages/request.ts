@@ -10,6 +10,7 @@ import { unmetMembers } from '../shared/unmet-members.ts'
 import { stopSequences } from '../shared/stop-sequences.ts'
 import { foldTurns } from '../shared/turns.ts'
 import type { Turn } from '../shared/conversation.ts'
+import { modelSegment } from '../shared/model-segment.ts'
 import { placeBreakpoints } from './cache.ts'
 import type { Block } from './content.ts'
 import { encodeMessages, encodeSystem, finishPrefill, isLoopWithoutThinking, isReadable } from './messages.ts'
@@ -88,7 +89,7 @@ export function encodeRequest(request: ModelRequest, endpoint: MessagesTarget): 
 
 function pathFor({ options, upstreamModel, stream }: MessagesTarget): string {
   const path = stream ? (options.stream_path ?? options.path) : options.path
-  return path.replace('{model}', () => encodeURIComponent(upstreamModel).replaceAll('%40', '@'))
+  return path.replace('{model}', () => modelSegment(upstreamModel).replaceAll('%40', '@'))
 }
 
 /** The beta features of this endpoint, and those that fields of this request require. */

@@ -4,6 +4,7 @@ import type { ModelRequest } from '../../core/request.ts'
 import type { JsonObject } from '../../core/item.ts'
 import { unmetImageOptions } from '../shared/image-output.ts'
 import { isObject } from '../shared/json.ts'
+import { modelSegment } from '../shared/model-segment.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import { serviceTierWord } from '../shared/service-tier.ts'
 import type { TierWords } from '../shared/service-tier.ts'
@@ -80,7 +81,7 @@ export function encodeRequest(request: ModelRequest, target: BedrockTarget): Enc
 /** Ids contain colons, and ARNs slashes as well, so the id is escaped into one path segment. */
 function addressOf({ upstreamModel }: BedrockTarget, stream: boolean): Pick<EncodedRequest, 'path' | 'headers'> {
   return {
-    path: `/model/${encodeURIComponent(upstreamModel)}/${stream ? 'converse-stream' : 'converse'}`,
+    path: `/model/${modelSegment(upstreamModel)}/${stream ? 'converse-stream' : 'converse'}`,
     headers: { 'content-type': 'application/json', accept: stream ? 'application/vnd.amazon.eventstream' : 'application/json' },
   }
 }

@@ -3,6 +3,7 @@ import type { EncodedRequest, Target } from '../../core/dialect.ts'
 import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { isObject } from '../shared/json.ts'
+import { modelSegment } from '../shared/model-segment.ts'
 import { limitsOf, mostInputs } from './batch.ts'
 import type { EmbeddingsFound } from './decoder.ts'
 import { createEmbedder } from './embedder.ts'
@@ -35,7 +36,7 @@ function encodeRequest(request: ModelRequest, target: GeminiTarget): EncodedRequ
   }))
   return {
     method: 'POST',
-    path: `/models/${encodeURIComponent(target.upstreamModel)}:batchEmbedContents`,
+    path: `/models/${modelSegment(target.upstreamModel)}:batchEmbedContents`,
     headers: {},
     body: JSON.stringify({ requests }),
     dropped,

@@ -12,6 +12,7 @@ import { unmetMembers } from '../shared/unmet-members.ts'
 import { stopSequences } from '../shared/stop-sequences.ts'
 import { foldTurns } from '../shared/turns.ts'
 import type { Conversation } from '../shared/conversation.ts'
+import { modelSegments } from '../shared/model-segment.ts'
 import { Unfolding } from '../shared/unfolding.ts'
 import { encodeContents, finishPrefill, keepItem } from './contents.ts'
 import { fitJsonSchema } from '../shared/rooted-schema.ts'
@@ -63,7 +64,7 @@ export function encodeRequest(request: ModelRequest, target: GeminiTarget): Enco
 /** Names that contain a folder (tuned models, deployed endpoints) are not in the folder of the public ones. */
 function pathOf({ upstreamModel, options, stream }: GeminiTarget): string {
   const name = upstreamModel.replace(/^models\//, '')
-  const model = name.split('/').map(encodeURIComponent).join('/')
+  const model = modelSegments(name)
   return `${name.includes('/') ? '' : options.path}/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
 }
 
