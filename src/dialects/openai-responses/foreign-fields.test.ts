@@ -37,3 +37,10 @@ it('examples of the input of a tool are added to its description', () => {
     { type: 'function', name: 'f', description: 'Examples of its input:\n{"a":1}', parameters: expect.anything() as unknown },
   ])
 })
+
+it('fields of ours in another case, which some servers take for the field itself, are left out', () => {
+  const disguised = { Model: 'large', STORE: true, Max_Output_Tokens: 9, previous_Response_id: 'r', '\u017Ftream': false, Temperature: 1 }
+  const { body, dropped } = encode({ ...disguised, Own: 1 })
+  expect(Object.keys(body).toSorted()).toEqual(['Own', 'input', 'model', 'store', 'stream'])
+  expect(dropped).toEqual(Object.keys(disguised))
+})

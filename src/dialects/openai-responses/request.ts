@@ -14,6 +14,7 @@ import { serviceTierWord, wordsTaken } from '../shared/service-tier.ts'
 import type { TierWords } from '../shared/service-tier.ts'
 import { stopSequences } from '../shared/stop-sequences.ts'
 import { strictChoices } from '../shared/strict-choices.ts'
+import { FOREIGN, FOREIGN_WISHES, GATED, HANDLED, IMAGE_FIELDS, isDisguised, OPTIONAL, PLAIN, STATEFUL } from './fields.ts'
 import { encodeInput } from './input.ts'
 import { remoteUrls } from './message-parts.ts'
 import { effortsFor, takesCacheOptions } from './options.ts'
@@ -26,65 +27,6 @@ type Body = { [field: string]: unknown }
 
 const ENCRYPTED = 'reasoning.encrypted_content'
 const LOGPROBS = 'message.output_text.logprobs'
-
-/** Fields with their own rules below. */
-const HANDLED: ReadonlySet<string> = new Set([
-  'input',
-  'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'include',
-  'reasoning',
-  'text',
-  'max_output_tokens',
-  'service_tier',
-])
-
-/**
- * Fields of other formats that have no effect, because what they ask for is always sent here or depends on tiers. Vendors are known to refuse them,
- * unlike unknown fields.
- */
-const FOREIGN: ReadonlySet<string> = new Set(['usage', 'include_reasoning', 'speed'])
-
-/** Fields of other formats whose loss must be reported to the caller. */
-const FOREIGN_WISHES: ReadonlySet<string> = new Set(['inference_geo'])
-
-/** Fields that request answers with images, if they are not requested through a tool. */
-const IMAGE_FIELDS = ['modalities', 'image_config'] as const
-
-/** State on the upstream's side, which this gateway never uses. */
-const STATEFUL: ReadonlySet<string> = new Set(['background', 'conversation'])
-
-/** Sampling and other parameters, and the parameters of which an endpoint must support one to receive them. */
-const GATED: ReadonlyMap<string, readonly Parameter[]> = new Map<string, readonly Parameter[]>([
-  ['temperature', ['temperature']],
-  ['top_p', ['top_p']],
-  ['top_k', ['top_k']],
-  ['min_p', ['min_p']],
-  ['top_a', ['top_a']],
-  ['frequency_penalty', ['frequency_penalty']],
-  ['presence_penalty', ['presence_penalty']],
-  ['repetition_penalty', ['repetition_penalty']],
-  ['logit_bias', ['logit_bias']],
-  ['logprobs', ['logprobs']],
-  ['top_logprobs', ['top_logprobs', 'logprobs']],
-  ['seed', ['seed']],
-  ['stop', ['stop']],
-  ['prediction', ['prediction']],
-  ['web_search_options', ['web_search_options']],
-])
-
-/** Fields of OpenAI's own API, and the option that states whether a server of the format accepts them. */
-const OPTIONAL: ReadonlyMap<string, 'prompt_cache_key' | 'prompt_cache_options' | 'metadata' | 'safety_identifier'> = new Map([
-  ['prompt_cache_key', 'prompt_cache_key'],
-  ['prompt_cache_options', 'prompt_cache_options'],
-  ['metadata', 'metadata'],
-  ['safety_identifier', 'safety_identifier'],
-  ['user', 'safety_identifier'],
-] as const)
-
-/** Known fields without a rule; all others are unknown fields of the caller. */
-const PLAIN: ReadonlySet<string> = new Set(['instructions', 'truncation'])
 
 /**
  * Encodes the request for this endpoint: the caller's fields almost unchanged, with the upstream's model, nothing stored, and without everything that
@@ -149,7 +91,7 @@ function isTaken(field: string, value: unknown, request: ModelRequest, target: R
   else if (STATEFUL.has(field)) {
     if (value === false) return false
     taken = false
-  } else taken = options.unknown_fields === 'forward' && !FOREIGN_WISHES.has(field)
+  } else taken = options.unknown_fields === 'forward' && !FOREIGN_WISHES.has(field) && !isDisguised(field)
   if (!taken) dropped.add(field)
   return taken
 }
