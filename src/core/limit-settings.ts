@@ -10,6 +10,8 @@ export const MAX_AMOUNT_USD = 1e9
 export interface StoredBudget {
   readonly id: string
   readonly limit_usd: number
+  /** The operator has set it, so the workspace itself cannot change it. */
+  readonly by_operator?: true
   /** Milliseconds since the epoch. */
   readonly created_at: number
   readonly updated_at: number

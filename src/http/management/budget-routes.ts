@@ -5,6 +5,7 @@ import { GatewayError } from '../../core/error.ts'
 import { budgetsOf, type StoredBudget, type StoredBudgets } from '../../core/limit-settings.ts'
 import type { Workspace } from '../../core/store.ts'
 import type { ManagementRoutes } from './app.ts'
+import { budgetMark, checkBudget } from './operators-limits.ts'
 import { deletedAnswer, parseBody, parseInput } from './request-input.ts'
 import type { RouteDoc } from './route-doc.ts'
 import { findWorkspace, type WorkspaceRouteOptions } from './workspace-routes.ts'
@@ -66,10 +67,12 @@ export function budgetRoutes({ workspaces, refresh, newId, now }: WorkspaceRoute
         const { id } = await findWorkspace(workspaces, request)
         const at = now()
         const changed = await workspaces.modify(id, (workspace) => {
+          checkBudget(request, workspace, interval, body.include_byok_in_budgets)
           const before = budgetsOf(workspace)
           const budget: StoredBudget = {
             id: before[interval]?.id ?? newId(),
             limit_usd: body.limit_usd,
+            ...budgetMark(request),
             created_at: before[interval]?.created_at ?? at,
             updated_at: Math.max(at, before[interval]?.updated_at ?? at),
           }
@@ -93,6 +96,7 @@ export function budgetRoutes({ workspaces, refresh, newId, now }: WorkspaceRoute
         // In the contract, deleting a budget that does not exist succeeds.
         if (budgetsOf(found)[interval] === undefined) return { deleted: true }
         await workspaces.modify(found.id, (workspace) => {
+          checkBudget(request, workspace, interval)
           const { [interval]: _, ...budgets } = budgetsOf(workspace)
           return { settings: { ...workspace.settings, budgets }, updatedAt: Math.max(now(), workspace.updatedAt) }
         })

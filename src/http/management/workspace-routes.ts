@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { GatewayError, isGatewayError } from '../../core/error.ts'
 import type { SpendFigures, Workspace, WorkspaceStore } from '../../core/store.ts'
 import { callerOf, type ManagementRoutes } from './app.ts'
+import { rateLimitMark } from './operators-limits.ts'
 import { deletedAnswer, pageOf, parseBody, parseQuery, scopeOf } from './request-input.ts'
 import type { RouteDoc } from './route-doc.ts'
 import { NO_SPENDING } from './spent-fields.ts'
@@ -82,7 +83,7 @@ export function workspaceRoutes({ workspaces, spendOf, refresh, newId, now, bind
         isDefault: false,
         createdAt: at,
         updatedAt: at,
-        settings: { ...settingsIn(body), created_by: callerOf(request).owner.userId ?? null },
+        settings: { ...settingsIn(body), ...rateLimitMark(request, {}, body.rate_limits), created_by: callerOf(request).owner.userId ?? null },
       }
       await unlessTaken(workspaces.insert(workspace))
       await refresh()
@@ -108,7 +109,7 @@ export function workspaceRoutes({ workspaces, spendOf, refresh, newId, now, bind
           ...(body.name === undefined ? {} : { name: body.name }),
           ...(body.slug === undefined ? {} : { slug: body.slug }),
           ...(body.description === undefined ? {} : { description: body.description }),
-          settings: { ...settings, ...settingsIn(body) },
+          settings: { ...settings, ...settingsIn(body), ...rateLimitMark(request, settings, body.rate_limits) },
           updatedAt: Math.max(now(), updatedAt),
         })),
       )
