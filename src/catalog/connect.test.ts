@@ -98,3 +98,10 @@ test.each(['sk-\u2026', 'sk-1\nsk-2', 'sk-\u200b1', '\u201csk-1\u201d'])(
     ])
   },
 )
+
+test('headers of the operator replace those of the same name, however they are spelled', () => {
+  const config = { slug: 'acme', headers: { 'X-Team': 'b', Authorization: 'c' } } as unknown as ProviderConfig
+  const provider = { ...acme, headers: { 'x-team': 'a' } }
+  const connected = connectProvider({ provider, config, env: { ACME_KEY: 'k', ACME_URL: 'http://acme.test' } }, dialects, unused)
+  expect(connected?.connectionFor('model', {}, unused)?.headers).toEqual({ 'x-team': 'b', authorization: 'c' })
+})

@@ -133,7 +133,7 @@ function resolveBase(sources: ProviderSources, slug: string, name: string, repor
     credentials: apiKeys.map((secret, index) => ({ id: `${slug}#${index}`, secret })),
     scope: hidden(connected.scope ?? scopeOf(slug, baseUrl, config?.organization)),
     timeouts: { ...DEFAULT_TIMEOUTS, ...config?.timeouts },
-    headers: { ...provider?.headers, ...connected.headers, ...config?.headers },
+    headers: { ...lowerCased(provider?.headers), ...lowerCased(connected.headers), ...lowerCased(config?.headers) },
     secrets: secretsAmong(config?.headers),
     ...defined({ traceContext: config?.traceContext, sign: connected.sign, transport: connected.transport }),
   }
@@ -142,6 +142,10 @@ function resolveBase(sources: ProviderSources, slug: string, name: string, repor
 
 const scopeOf = (slug: string, baseUrl: string, organization: string | undefined): string =>
   [slug, URL.parse(baseUrl)?.origin, organization].filter(Boolean).join('@')
+
+/** As the names of all other headers of a request are written: of two that differ in case, both would be sent. */
+const lowerCased = (headers: { readonly [name: string]: string } = {}): { readonly [name: string]: string } =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
 /** Headers that identify the client and the content, and carry no credential. */
 const PLAIN_HEADERS = /^(?:accept|content-type|user-agent|(?:http-)?referer|x-title)$/i
