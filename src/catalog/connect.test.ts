@@ -105,3 +105,14 @@ test('headers of the operator replace those of the same name, however they are s
   const connected = connectProvider({ provider, config, env: { ACME_KEY: 'k', ACME_URL: 'http://acme.test' } }, dialects, unused)
   expect(connected?.connectionFor('model', {}, unused)?.headers).toEqual({ 'x-team': 'b', authorization: 'c' })
 })
+
+test.each([
+  [{ apiKeys: [], headers: { 'X-Api-Key': 'operator' } }, true],
+  [{ apiKeys: [], headers: { 'proxy-authorization': 'operator' } }, true],
+  [{ apiKeys: [], headers: { 'x-team': 'a', authorization: 'operator' } }, undefined],
+  [{ apiKeys: [new Secret('k')], headers: { 'x-api-key': 'operator' } }, undefined],
+])('a provider whose account is named by a header pays whatever key is sent: %#', (given, expected) => {
+  const config = { slug: 'acme', ...given } as unknown as ProviderConfig
+  const connected = connectProvider({ provider: acme, config, env: { ACME_URL: 'http://acme.test' } }, dialects, unused)
+  expect(connected?.connectionFor('model', {}, unused)?.operatorPays).toBe(expected)
+})

@@ -135,7 +135,12 @@ function resolveBase(sources: ProviderSources, slug: string, name: string, repor
     timeouts: { ...DEFAULT_TIMEOUTS, ...config?.timeouts },
     headers: { ...lowerCased(provider?.headers), ...lowerCased(connected.headers), ...lowerCased(config?.headers) },
     secrets: secretsAmong(config?.headers),
-    ...defined({ traceContext: config?.traceContext, sign: connected.sign, transport: connected.transport }),
+    ...defined({
+      operatorPays: operatorPays(apiKeys, config),
+      traceContext: config?.traceContext,
+      sign: connected.sign,
+      transport: connected.transport,
+    }),
   }
   return { shared, baseUrls: connected.baseUrls ?? {}, baseUrlFor: connected.baseUrlFor }
 }
@@ -149,6 +154,12 @@ const lowerCased = (headers: { readonly [name: string]: string } = {}): { readon
 
 /** Headers that identify the client and the content, and carry no credential. */
 const PLAIN_HEADERS = /^(?:accept|content-type|user-agent|(?:http-)?referer|x-title)$/i
+
+/** Headers in which servers take keys. `authorization` is not among them, because a caller's own key replaces it. */
+const KEY_HEADER = /(?!^authorization$)^.*(?:auth|key|token|secret|cookie)/i
+
+const operatorPays = (apiKeys: readonly unknown[], config: ProviderSources['config']): true | undefined =>
+  (apiKeys.length === 0 && Object.keys(config?.headers ?? {}).some((name) => KEY_HEADER.test(name))) || undefined
 
 const secretsAmong = (headers: { readonly [name: string]: string } = {}): readonly string[] =>
   Object.entries(headers).flatMap(([name, value]) => (PLAIN_HEADERS.test(name) ? [] : [value]))

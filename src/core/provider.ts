@@ -39,6 +39,8 @@ export interface Connection {
   readonly traceContext?: boolean
   /** Secret values among the headers that must not be shown to callers if the provider quotes them. */
   readonly secrets?: readonly string[]
+  /** The operator's account is named by a header and not by a key, so it pays for a request with a caller's own key, too. */
+  readonly operatorPays?: true
   /** Adds the credential to the request. Default: `authorization: Bearer`. May be asynchronous (token exchange, SigV4). */
   readonly sign?: (request: SignableRequest, credential: Credential | undefined, signal: AbortSignal) => SignableRequest | Promise<SignableRequest>
   /** An in-process upstream (the `demo` provider) that answers without a socket. */

@@ -58,13 +58,15 @@ describe('the own keys a call may use', () => {
     ])
   })
 
-  it('are not used for an endpoint they do not allow, nor for one inside the gateway', () => {
+  it('are not used for an endpoint they do not allow, nor for one inside the gateway or paid by the operator anyway', () => {
     const keys = [key('elsewhere', { provider: 'other' }), key('large', { allowedModels: compileWildcards(['acme/large']) }), key('any')]
     const own = ownCredentialsOf(ring(...keys), owner)!
     expect(idsFor(own)).toEqual(['any'])
     expect(own.of(other).map(({ id }) => id)).toEqual(['elsewhere'])
     const inside = { ...acme, connection: { ...acme.connection, transport: () => Promise.reject(new Error('none')) } } as unknown as typeof acme
     expect([own.use(inside), own.of(inside)]).toEqual([undefined, []])
+    const paid = { ...acme, connection: { ...acme.connection, operatorPays: true as const } }
+    expect([own.use(paid), own.of(paid)]).toEqual([undefined, []])
     expect(ownCredentialsOf(ring(key('a', { allowedKeyHashes: new Set(['g']) })), owner)).toBeUndefined()
   })
 

@@ -30,10 +30,11 @@ export function ownCredentialsOf(keys: OwnKeys, owner: Owner): OwnCredentials | 
   )
   if (usable.length === 0) return undefined
   const serves = (key: Usable, endpoint: Endpoint): boolean =>
-    // An in-process upstream needs no keys.
+    // An in-process upstream needs no keys, and where the operator pays anyway a caller's key would only hide that.
     key.provider === endpoint.provider &&
     (key.allowedModels === null || isNamed(endpoint, key.allowedModels)) &&
-    endpoint.connection.transport === undefined
+    endpoint.connection.transport === undefined &&
+    endpoint.connection.operatorPays !== true
   return {
     use(endpoint) {
       let found: OwnKeyUse | undefined
