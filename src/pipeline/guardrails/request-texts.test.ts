@@ -110,6 +110,27 @@ describe('the texts of a request', () => {
     expect(replaceTexts(request, new Map())).toBe(request)
   })
 
+  it('are inline text files, however they are given, and no others (K3)', () => {
+    const base64 = (text: string): string => Buffer.from(text).toString('base64')
+    const asked = (part: object): ModelRequest => ({
+      input: [{ type: 'message', role: 'user', content: [{ type: 'input_file', ...part } as never] }],
+    })
+    const textsOf = (part: object) => collectTexts(asked(part)).map(({ text }) => text)
+    const inline: readonly object[] = [
+      { file_data: `data:text/csv;base64,${base64('secret')}` },
+      { file_data: 'data:text/plain,%73ecret' },
+      { file_data: base64('secret') },
+      { file_data: `data:application/octet-stream;base64,${base64('secret')}` },
+      { file_url: `data:text/plain;base64,${base64('secret')}`, file_data: null },
+    ]
+    for (const part of inline) expect(textsOf(part)).toEqual(['secret'])
+    expect(textsOf({ file_data: base64('%PDF-secret'), filename: 'a.txt' })).toEqual(['%PDF-secret', 'a.txt'])
+    expect(textsOf({ file_data: 'data:text/plain,two', file_url: 'data:text/plain,one' }).toSorted()).toEqual(['one', 'two'])
+    for (const file_data of [base64('%PDF-1.7 \u0000'), 'data:image/png;base64,iVBORw0KGgo=', 'https://example.com/a.txt', base64('a\u0000b')])
+      expect(textsOf({ file_data })).toEqual([])
+    expect(replaceTexts(asked(inline[0]!), new Map([[0, 'X']]))).toEqual(asked({ file_data: `data:text/csv;base64,${base64('X')}` }))
+  })
+
   it('are replaced in a trace, whose ids stay', () => {
     const asked: ModelRequest = { input: [], trace: { trace_id: 'same', trace_name: 'same', same: 'same', parent_span_id: 'same' } }
     const all = new Map(collectTexts(asked).map((_slot, place) => [place, `X${place}`]))

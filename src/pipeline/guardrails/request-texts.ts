@@ -1,4 +1,5 @@
-import type { InputItem, JsonObject } from '../../core/item.ts'
+import { asInlineFile, inlineText, isData } from '../../core/inline-file.ts'
+import type { InputFile, InputItem, JsonObject } from '../../core/item.ts'
 import { isFreeJson, isOpaqueField } from '../../core/opaque-field.ts'
 import { readableIn } from '../../core/reasoning-envelope.ts'
 import { wordsOfPlugin } from '../../core/plugin-words.ts'
@@ -202,6 +203,12 @@ function walkFields(fields: JsonObject, state: Walk, reading: Reading, depth: nu
       changed ||= left !== value
       return [field, left]
     }
+    const file = reading === 'named' ? fileIn(field, value, fields) : undefined
+    if (file !== undefined) {
+      const left = walkFile(file, state)
+      changed ||= left !== value
+      return [field, left]
+    }
     if (isPassedOver(field, value, fields, reading)) return [field, value]
     if (reading === 'named' && field === ITEMS_WITHIN && isItems(value)) {
       const left = walkInput(value, state)
@@ -215,6 +222,22 @@ function walkFields(fields: JsonObject, state: Walk, reading: Reading, depth: nu
   })
   return changed ? Object.fromEntries(after) : fields
 }
+
+const FILE_FIELDS: ReadonlySet<string> = new Set(['file_data', 'file_url'])
+
+/** The file's data, as it was unless its text has to change. */
+function walkFile(file: InputFile, state: Walk): unknown {
+  const text = inlineText(file)
+  if (text === undefined || text === '') return file.file_data
+  const left = visitText(text, state)
+  return left === text ? file.file_data : asInlineFile(file, left)
+}
+
+/** The file that a field of a part contains. Each field by itself, because formats differ in which one counts. */
+const fileIn = (field: string, value: unknown, { type, filename }: JsonObject): InputFile | undefined =>
+  type === 'input_file' && typeof value === 'string' && FILE_FIELDS.has(field) && (field === 'file_data' || isData(value))
+    ? { type, file_data: value, filename: typeof filename === 'string' ? filename : null }
+    : undefined
 
 const isItems = (value: unknown): value is readonly InputItem[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null)

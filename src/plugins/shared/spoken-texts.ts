@@ -1,11 +1,10 @@
+import { inlineText, isData } from '../../core/inline-file.ts'
 import type { InputFile, JsonObject } from '../../core/item.ts'
 import { isFreeJson, isOpaqueField } from '../../core/opaque-field.ts'
 import { readableIn } from '../../core/reasoning-envelope.ts'
 import { wordsOfPlugin } from '../../core/plugin-words.ts'
 import { GATEWAY_FIELDS, type ModelRequest } from '../../core/request.ts'
-import { decodeText } from '../../lib/decode-text.ts'
 import { MAX_JSON_DEPTH } from '../../lib/json.ts'
-import { inlineFile, kindOf } from './file-part.ts'
 
 /** Fields of the request that no model reads: settings, and identifiers of users and caches. */
 const NO_CONTENT: ReadonlySet<string> = new Set([
@@ -71,8 +70,9 @@ function collectFields(fields: JsonObject, free: boolean, into: string[], depth:
 /** Text files are read as text; the content of other files would take a parser. */
 function collectFile(part: InputFile, into: string[]): void {
   if (part.filename) into.push(part.filename)
-  const file = inlineFile(part)
-  if (file === undefined) return
-  const kind = kindOf(file)
-  if (kind === 'text' || kind === 'html') into.push(decodeText(file.bytes, file.charset))
+  const { file_data, file_url, ...named } = part
+  for (const data of [file_data, isData(file_url) ? file_url : undefined]) {
+    const text = data == null ? undefined : inlineText({ ...named, file_data: data })
+    if (text !== undefined) into.push(text)
+  }
 }
