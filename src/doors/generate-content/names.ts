@@ -79,7 +79,8 @@ export const VECTORS: Names = { ...embedding, requests: embedding }
 /** Lists whose only entry the vendor also accepts without the brackets, as its own samples send it. */
 const LISTS: ReadonlySet<string> = new Set(['contents', 'requests', 'parts', 'tools', 'functionDeclarations', 'safetySettings'])
 
-const camel = (name: string): string => name.replace(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+/** Tried only where a run of underscores begins: callers may send runs of megabytes. */
+const camel = (name: string): string => name.replace(/(?<!_)_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 
 /**
  * Renames every known field to the name its vendor uses in JSON. Programs and much of the vendor's documentation send the equivalent names of its protocol
