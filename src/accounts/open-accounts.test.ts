@@ -201,6 +201,17 @@ describe('accounts', () => {
     expect(warnings()).toEqual([expect.stringContaining('9999-newer')])
   })
 
+  it('warn of an empty database where keys were served before, and say what may be missing', async () => {
+    await start({ apiKey: 'one', managementKey: 'two' })
+    expect(warnings()).toEqual([])
+    await open.splice(0)[0]!.close()
+    const empty = await createStore({ path: join(folder, 'other.db') })
+    await start({ apiKey: 'one' }, { store: empty })
+    expect(warnings()).toEqual([expect.stringMatching(/^The database is empty, but this data directory has served 2 keys before: .* -wal file/)])
+    await open.splice(0)[0]!.close()
+    await empty.close()
+  })
+
   describe('when the database is away at the start', () => {
     let away = false
     const unreachable = (): Store => {

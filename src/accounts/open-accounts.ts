@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Encryption, KeyAccounts } from '../core/account.ts'
 import type { FixedKeys } from '../core/config.ts'
 import { asGatewayError, type GatewayError } from '../core/error.ts'
-import type { Store } from '../core/store.ts'
+import { NONE_REVOKED, type Store } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { bootstrapKeys, environmentKeys, type GeneratedKey } from './bootstrap.ts'
@@ -10,7 +10,7 @@ import { isOutdated, verifySecretKey } from './encryption.ts'
 import { createKeyUses } from './key-uses.ts'
 import { createKeySnapshot, type KeySnapshot, type SnapshotEvent } from './key-snapshot.ts'
 import { createKeyAccounts } from './keys.ts'
-import { createLastKnownGood } from './last-known-good.ts'
+import { createLastKnownGood, type KnownAccounts, type LastKnownGood } from './last-known-good.ts'
 
 export type AccountsEvent =
   | SnapshotEvent
@@ -71,13 +71,14 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
     refusal = () => undefined,
     retryMs = 1_000,
   } = options
+  const lastKnownGood = lastKnownGoodFile === undefined ? undefined : createLastKnownGood(lastKnownGoodFile)
   const uses = createKeyUses({ store: store.keyUses, now: () => clock.now(), onFailure: (error) => onEvent({ type: 'uses-not-written', error }) })
   const snapshot = createKeySnapshot({
     store,
     isSecretKeyOutdated: () => isOutdated(encryption, store.facts),
     clock,
     environmentKeys: environmentKeys(fixedKeys, clock),
-    ...(lastKnownGoodFile === undefined ? {} : { lastKnownGood: createLastKnownGood(lastKnownGoodFile) }),
+    ...(lastKnownGood === undefined ? {} : { lastKnownGood }),
     onEvent,
     onUse: uses.note,
   })
@@ -89,9 +90,10 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
     try {
       await store.migrate(onSlow)
       await verifySecretKey(encryption, store.facts)
+      const emptied = await emptiedDatabase(store, lastKnownGood)
       const onGenerated = (generated: GeneratedKey) => onEvent({ type: 'key-generated', ...generated })
       const warnings = await bootstrapKeys({ store, fixedKeys, clock, onGenerated, ...(ids ? { ids } : {}) })
-      const ofDatabase = [await store.encodingFault(), await store.newerSchema()]
+      const ofDatabase = [emptied, await store.encodingFault(), await store.newerSchema()]
       onEvent({ type: 'ready', warnings: [...warnings, ...ofDatabase.filter((each) => each !== undefined)] })
     } catch (error) {
       const failure = asGatewayError(error)
@@ -140,6 +142,21 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
       await uses.close()
     },
   }
+}
+
+/**
+ * A sentence for the operator if the database is empty although keys were read from it earlier: most likely it is another one, or its file was copied
+ * without its journal. Whoever wants to begin anew loses nothing by it. Undefined otherwise.
+ */
+async function emptiedDatabase({ keys }: Pick<Store, 'keys'>, lastKnownGood: LastKnownGood<KnownAccounts> | undefined): Promise<string | undefined> {
+  // There may be many revoked keys, so they are looked at last.
+  if ((await keys.list({ revokedSince: NONE_REVOKED })).length > 0 || (await keys.list()).length > 0) return undefined
+  const known = (await lastKnownGood?.read())?.keys.length ?? 0
+  if (known === 0) return undefined
+  return (
+    `The database is empty, but this data directory has served ${known} ${known === 1 ? 'key' : 'keys'} before: keys, budgets, records and destinations ` +
+    'of then are missing. If it should have them, stop and restore it: a backup, the right database URL, or the -wal file beside an SQLite file'
+  )
 }
 
 const reasonFor = ({ message, cause }: GatewayError): string => (cause instanceof Error ? cause.message : message)
