@@ -1,31 +1,43 @@
 import { GatewayError, isGatewayError, type ErrorType } from '../core/error.ts'
 import { defined } from '../lib/defined.ts'
 
-/** What went wrong, for either database: a constraint, a value that is refused, or the database itself. */
-type Fault = 'unique' | 'foreign-key' | 'data' | 'unavailable'
+/** What went wrong, for either database: a constraint, a value that is refused, or the database itself, which may have no room or take no writes. */
+type Fault = 'unique' | 'foreign-key' | 'data' | 'full' | 'read-only' | 'unavailable'
 
 const MESSAGES: { readonly [F in Fault]: readonly [ErrorType, string] } = {
   unique: ['conflict', 'It exists already'],
   'foreign-key': ['not_found', 'What it belongs to does not exist'],
   data: ['server', 'The database refused the data'],
+  full: ['provider_overloaded', 'The disk of the database is full, so nothing can be stored: its operator has to make room'],
+  'read-only': ['provider_overloaded', 'The database takes no writes at the moment (it is read-only): its operator has to look at it'],
   unavailable: ['provider_overloaded', 'The database cannot be used at the moment; try again'],
 }
 
 /** SQLite's extended result codes: primary code in the low byte, https://www.sqlite.org/rescode.html. */
 const SQLITE_FOREIGN_KEY = 787
+const SQLITE_READ_ONLY = 8
+const SQLITE_FULL = 13
 const SQLITE_UNIQUE = new Set([1555, 2067, 2579])
 const SQLITE_DATA = new Set([18 /* too big */, 19 /* constraint */, 20 /* mismatch */, 25 /* range */])
+
+/** PostgreSQL's disk_full, and what systems say. */
+const NO_ROOM = new Set(['53100', 'ENOSPC', 'EDQUOT'])
 
 function faultOf(error: object): Fault {
   const errcode = 'errcode' in error ? error.errcode : undefined
   if (typeof errcode === 'number') {
     if (SQLITE_UNIQUE.has(errcode)) return 'unique'
     if (errcode === SQLITE_FOREIGN_KEY) return 'foreign-key'
-    return SQLITE_DATA.has(errcode & 0xff) ? 'data' : 'unavailable'
+    const primary = errcode & 0xff
+    if (primary === SQLITE_FULL) return 'full'
+    if (primary === SQLITE_READ_ONLY) return 'read-only'
+    return SQLITE_DATA.has(primary) ? 'data' : 'unavailable'
   }
   const code = 'code' in error ? error.code : undefined
   if (code === '23505') return 'unique'
   if (code === '23503') return 'foreign-key'
+  if (typeof code === 'string' && NO_ROOM.has(code)) return 'full'
+  if (code === '25006') return 'read-only'
   // Classes 22 (data), 23 (constraints) and 54 (limits) are faults of the row. Everything else, a missing table included, is the database's.
   if (typeof code === 'string' && /^(22|23|54)...$/.test(code)) return 'data'
   return code === 'ERR_INVALID_ARG_TYPE' || code === 'ERR_INVALID_ARG_VALUE' ? 'data' : 'unavailable'
