@@ -45,3 +45,30 @@ it('continues after a failed write, and settles with the last one', async () => 
   expect(await settled).toEqual([1, 2])
   expect(failures).toEqual([full])
 })
+
+it('repeats a failed write, of which only the first failure is told, until it succeeds or a newer value comes', async () => {
+  const written: number[] = []
+  const failures: unknown[] = []
+  let room = 3
+  const write = (value: number): Promise<void> => {
+    written.push(value)
+    return room-- > 0 ? Promise.reject(new Error('the disk is full')) : Promise.resolve()
+  }
+  const latest = createLatestWrite(write, (error) => void failures.push(error), 1)
+  latest.put(1)
+  await expect.poll(() => written).toEqual([1, 1, 1, 1])
+  await latest.settled()
+  expect([written, failures.length]).toEqual([[1, 1, 1, 1], 1])
+})
+
+it('tries a failed write once more before it settles', async () => {
+  const { written, write, end } = heldWrite()
+  const latest = createLatestWrite(write, undefined, 3_600_000)
+  latest.put(1)
+  end(new Error('the disk is full'))
+  await new Promise(setImmediate)
+  const settled = latest.settled()
+  expect(written).toEqual([1, 1])
+  end()
+  await settled
+})

@@ -54,7 +54,7 @@ export function createRememberedCopy<Known>(options: RememberedCopyOptions<Known
       const known = await load()
       install(known)
       version = current
-      // A copy that cannot be written now is written after the next change; the snapshot of API keys logs the failure.
+      // A copy that cannot be written now is written later; the snapshot of API keys logs the failure.
       if (saving === undefined) return
       const fingerprint = options.fingerprint?.(known)
       if (fingerprint !== undefined && fingerprint === saved) return
