@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, openSync, rmSync, statSync } from 'node:fs'
+import { accessSync, closeSync, constants, openSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
@@ -26,7 +26,10 @@ export interface SqliteDialectOptions {
 const BLOCKING_WAIT_MS = 20
 const RETRY_MS = 15
 const SQLITE_BUSY = 5
+const SQLITE_IOERR = 10
 const SQLITE_CANTOPEN = 14
+/** More than a journal and its index need at once. */
+const ROOM_BYTES = 65_536
 const CHECKPOINT_BYTES = 32 * 1024 * 1024
 /** There are few statements (one per query, a handful per bulk insert); the bound is a safeguard. */
 const MAX_STATEMENTS = 128
@@ -90,24 +93,26 @@ async function open({ path, synchronous, busyLimitMs }: SqliteDialectOptions): P
     return database
   } catch (error) {
     // Before closing: that frees file descriptors, and would hide that there were none.
-    const reason = isCannotOpen(error) ? noRoomBeside(path) : undefined
+    const reason = lacksReason(error) ? noRoomBeside(path) : undefined
     database.close()
     throw reason ?? error
   }
 }
 
 /**
- * If SQLite cannot create its journal it says only that it could not open a file. Creating another file beside it shows whether the disk or the
- * process has no room for files at the moment, or the folder belongs to somebody else. Undefined if files can be created there.
+ * If SQLite cannot create its journal it says only that it could not open a file, and on a full disk that there was a disk I/O error. Writing another
+ * file beside it shows whether the disk or the process has no room at the moment, or the folder belongs to somebody else. Undefined if files can be
+ * written there.
  */
 function noRoomBeside(path: string): unknown {
   const probe = `${path}.room.${randomId(8)}`
   try {
-    closeSync(openSync(probe, 'wx', 0o600))
-    rmSync(probe, { force: true })
+    writeFileSync(probe, Buffer.alloc(ROOM_BYTES), { flag: 'wx', mode: 0o600 })
     return undefined
   } catch (error) {
     return error
+  } finally {
+    rmSync(probe, { force: true })
   }
 }
 
@@ -185,7 +190,7 @@ async function whileBusy(limitMs: number, work: () => Promise<void>): Promise<vo
 
 const isBusy = (error: unknown): boolean => primaryCode(error) === SQLITE_BUSY
 
-const isCannotOpen = (error: unknown): boolean => primaryCode(error) === SQLITE_CANTOPEN
+const lacksReason = (error: unknown): boolean => [SQLITE_CANTOPEN, SQLITE_IOERR].includes(primaryCode(error) ?? 0)
 
 const primaryCode = (error: unknown): number | undefined =>
   typeof error === 'object' && error !== null && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : undefined
