@@ -346,6 +346,14 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
     await page.getByRole('row', { name: /needle/ }).waitFor()
     await page.getByLabel('Find').fill('nowhere')
     await page.getByText('No key contains “nowhere”.').waitFor()
+    // A list to choose from draws no more than a hundred at a time, and finds all by text.
+    await page.getByRole('link', { name: 'Generations', exact: true }).click()
+    const choice = page.getByRole('combobox', { name: 'Key' })
+    await choice.fill('straw 119')
+    await page.getByRole('option', { name: 'straw 119' }).waitFor()
+    await choice.fill('')
+    await page.getByRole('option', { name: 'needle' }).waitFor()
+    expect(await page.getByRole('option').count()).toBe(100)
   })
 
   it('lists the keys of the workspace one chooses, and makes them there', async () => {

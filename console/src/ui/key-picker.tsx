@@ -1,6 +1,7 @@
 import { MultiSelect } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { usePages } from '../api/pages.ts'
+import { MOST_OPTIONS } from './most-options.ts'
 
 export interface KeyPickerProps {
   readonly label: string
@@ -34,7 +35,7 @@ export function KeyPicker({ label, description, workspaceId, value, onChange, er
       nothingFoundMessage="No such key in this workspace"
       searchable
       clearable
-      limit={100}
+      limit={MOST_OPTIONS}
     />
   )
 }

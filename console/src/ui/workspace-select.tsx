@@ -1,6 +1,7 @@
 import { Select } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Workspace } from '../api/schema.ts'
+import { MOST_OPTIONS } from './most-options.ts'
 
 export interface WorkspaceSelectProps {
   readonly workspaces: readonly Workspace[]
@@ -21,6 +22,7 @@ export function WorkspaceSelect({ workspaces, value, onChange, error }: Workspac
       onChange={(next) => next !== null && onChange(next)}
       allowDeselect={false}
       searchable
+      limit={MOST_OPTIONS}
       error={error}
       w={{ base: '100%', xs: 240 }}
     />

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'rea
 import { useWorkspaces } from '../../api/workspaces.ts'
 import { isChanged } from '../../lib/changes.ts'
 import { KeyPicker } from '../../ui/key-picker.tsx'
+import { MOST_OPTIONS } from '../../ui/most-options.ts'
 import { Problem } from '../../ui/problem.tsx'
 import { useUnsaved } from '../../ui/unsaved.tsx'
 import type { Broadcast, Draft } from './body.ts'
@@ -190,6 +191,7 @@ function WorkspaceChoice({ workspace, problem, onSet }: WorkspaceChoiceProps): R
       description="The workspace whose calls are forwarded. This cannot be changed later."
       placeholder="Workspace of your key"
       searchable
+      limit={MOST_OPTIONS}
       clearable
       data={workspaces.map(({ id, name }) => ({ value: id, label: name }))}
       value={workspace ?? null}

@@ -4,6 +4,7 @@ import { useSearchParams } from 'wouter'
 import { useRead } from '../../api/hooks.ts'
 import { usePages } from '../../api/pages.ts'
 import { Loaded } from '../../ui/loaded.tsx'
+import { MOST_OPTIONS } from '../../ui/most-options.ts'
 import { Page } from '../../ui/page.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { SidePanel } from '../../ui/side-panel.tsx'
@@ -40,6 +41,7 @@ export default function DestinationsPage(): ReactNode {
           placeholder="All workspaces"
           w={260}
           searchable
+          limit={MOST_OPTIONS}
           clearable
           data={known.map(({ id, name }) => ({ value: id, label: name }))}
           value={workspace}

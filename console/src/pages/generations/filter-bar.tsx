@@ -5,6 +5,7 @@ import { usePages } from '../../api/pages.ts'
 import { useWorkspaces } from '../../api/workspaces.ts'
 import { isoOf, localOf } from '../../lib/local-time.ts'
 import { LateInput } from '../../ui/late-input.tsx'
+import { MOST_OPTIONS } from '../../ui/most-options.ts'
 import { BETWEEN, SPANS, STATUSES, type Filters } from './filters.ts'
 
 export interface FilterBarProps {
@@ -35,6 +36,7 @@ export function FilterBar({ filters, onChange, onClear, isLive, isPaused, onLive
       placeholder="Any"
       clearable
       searchable={data.length > 8}
+      limit={MOST_OPTIONS}
     />
   )
   return (

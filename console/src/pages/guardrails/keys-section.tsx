@@ -6,6 +6,7 @@ import { usePages } from '../../api/pages.ts'
 import { count } from '../../lib/format.ts'
 import { DataTable } from '../../ui/data-table.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
+import { MOST_OPTIONS } from '../../ui/most-options.ts'
 import { Problem } from '../../ui/problem.tsx'
 import { useUnsaved } from '../../ui/unsaved.tsx'
 
@@ -96,7 +97,7 @@ function Assign({ id, workspaceId, assigned }: AssignProps): ReactNode {
           description="A key can have one guardrail besides its workspace's. Assigning another one replaces it."
           placeholder={chosen.length === 0 ? 'Search keys' : undefined}
           searchable
-          limit={100}
+          limit={MOST_OPTIONS}
           data={free.map(({ hash, name, label }) => ({ value: hash, label: `${name} (${label})` }))}
           value={[...chosen]}
           onChange={setChosen}

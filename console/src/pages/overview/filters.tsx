@@ -1,6 +1,7 @@
 import { Group, Select } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Address } from '../../ui/address.ts'
+import { MOST_OPTIONS } from '../../ui/most-options.ts'
 import { useKeys, type ApiKey, type Workspace } from './reads.ts'
 
 export interface Filter {
@@ -28,6 +29,7 @@ export function Filters({ address, workspaces }: FiltersProps): ReactNode {
     miw: 0,
     clearable: true,
     searchable: true,
+    limit: MOST_OPTIONS,
     nothingFoundMessage: 'No match',
   } as const
   const offered = keyOptions(keys.data?.found ?? [], workspaces, workspace)
