@@ -344,6 +344,12 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
     expect(page.url()).toContain('q=needle')
     await page.reload()
     await page.getByRole('row', { name: /needle/ }).waitFor()
+    // All are loaded by now, and yet no more are drawn at once.
+    await page.getByLabel('Find').fill('')
+    await page.getByText('The first 100 of 121.').waitFor()
+    expect(await page.getByRole('row').count()).toBe(101)
+    await page.getByRole('button', { name: 'Show more' }).click()
+    await expect.poll(() => page.getByRole('row').count()).toBe(122)
     await page.getByLabel('Find').fill('nowhere')
     await page.getByText('No key contains “nowhere”.').waitFor()
     // A list to choose from draws no more than a hundred at a time, and finds all by text.

@@ -2,6 +2,7 @@ import { Button, Group, Select, Switch, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useState, type ReactNode } from 'react'
 import { usePages } from '../../api/pages.ts'
+import type { ApiKey } from '../../api/schema.ts'
 import { useWorkspaces } from '../../api/workspaces.ts'
 import { count } from '../../lib/format.ts'
 import { useAddress } from '../../ui/address.ts'
@@ -11,7 +12,7 @@ import { WorkspaceSelect } from '../../ui/workspace-select.tsx'
 import { CreateKey } from './create.tsx'
 import { KeyDetail } from './detail.tsx'
 import { keysWith, unusedFor } from './list.ts'
-import { KeyTable } from './table.tsx'
+import { KeyTable, type KeyTableProps } from './table.tsx'
 
 const UNUSED: readonly { readonly value: string; readonly label: string }[] = [
   { value: '', label: 'any time' },
@@ -74,8 +75,9 @@ export default function KeysPage(): ReactNode {
       <Loaded of={of}>
         {(keys) => (
           <>
-            <KeyTable
-              keys={unusedFor(keysWith(keys, text), days, openedAt)}
+            <DrawnKeys
+              of={unusedFor(keysWith(keys, text), days, openedAt)}
+              further={hasMore ? { loaded: keys.length, isReading, more } : undefined}
               onOpen={({ hash }) => set({ key: hash }, 'push')}
               empty={
                 !isFiltered ? (
@@ -90,21 +92,45 @@ export default function KeysPage(): ReactNode {
                 )
               }
             />
-            {hasMore && (
-              <Group justify="center" gap="sm">
-                <Text size="sm" c="dimmed">
-                  {count(keys.length)} keys loaded.
-                </Text>
-                <Button size="xs" variant="default" loading={isReading} onClick={more}>
-                  Show more
-                </Button>
-              </Group>
-            )}
           </>
         )}
       </Loaded>
       <CreateKey key={creation} opened={creating} workspaces={workspaces} workspaceId={workspaceId} onClose={close} />
       <KeyDetail hash={get('key') ?? ''} workspaceName={nameOf} onClose={() => set({ key: undefined })} />
     </Page>
+  )
+}
+
+/** Rows drawn at a time: a workspace may have thousands of keys, and a browser takes long to draw them all. */
+const DRAWN = 100
+
+interface DrawnKeysProps extends Pick<KeyTableProps, 'empty' | 'onOpen'> {
+  readonly of: readonly ApiKey[]
+  /** Undefined if all are loaded. */
+  readonly further: { readonly loaded: number; readonly isReading: boolean; readonly more: () => void } | undefined
+}
+
+/** The first of the keys, and a button for more of them, loaded or not. */
+function DrawnKeys({ of: keys, further, ...rest }: DrawnKeysProps): ReactNode {
+  const [drawn, setDrawn] = useState(DRAWN)
+  const isCut = keys.length > drawn
+  const showMore = (): void => {
+    setDrawn(drawn + DRAWN)
+    if (!isCut) further?.more()
+  }
+  return (
+    <>
+      <KeyTable keys={keys.slice(0, drawn)} {...rest} />
+      {(isCut || further !== undefined) && (
+        <Group justify="center" gap="sm">
+          <Text size="sm" c="dimmed">
+            {isCut ? `The first ${count(drawn)} of ${count(keys.length)}.` : `${count(further?.loaded)} keys loaded.`}
+          </Text>
+          <Button size="xs" variant="default" loading={!isCut && further?.isReading} onClick={showMore}>
+            Show more
+          </Button>
+        </Group>
+      )}
+    </>
   )
 }
