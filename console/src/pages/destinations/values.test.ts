@@ -32,6 +32,15 @@ describe('a new destination', () => {
     })
   })
 
+  it('has no blanks around what was pasted: no platform knows a key with a blank at its end', () => {
+    expect(filled([url, key, token], { url: ' https://a.example\t', key: ' s3cret ', token: '  ' }).config).toEqual({
+      url: 'https://a.example',
+      key: 's3cret',
+    })
+    // What is stored stays as it is.
+    expect(sent([url, key], { url: ' https://a.example ', key: '********' }, { key: '  ' })).toBeUndefined()
+  })
+
   it('reports everything that is missing at once', () => {
     expect(filled([url, key, token], valuesOf([url, key, token])).problems).toEqual({ 'config.url': 'is needed', 'config.key': 'is needed' })
   })

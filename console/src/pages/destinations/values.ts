@@ -97,12 +97,15 @@ function settingOf(field: Field, value: Value, stored: unknown, path: string): S
 }
 
 function ofText(field: Field, text: string, stored: unknown, path: string): Setting {
-  if (field.kind === 'secret') return fine(text === '' ? stored : text)
-  // Nothing was typed, or the stored value is an empty text that was not touched.
-  if (text.trim() === '') return fine(stored === text ? stored : undefined)
+  // Blanks come along when something is copied, and belong to nothing.
+  const trimmed = text.trim()
+  if (field.kind === 'secret') return fine(trimmed === '' ? stored : trimmed)
+  // The stored text was not touched.
+  if (text === stored) return fine(stored)
+  if (trimmed === '') return fine(undefined)
   if (field.kind === 'number') return numberOf(text, path)
   if (field.kind === 'list') return listOf(text, field.ofNumbers, path)
-  return field.kind === 'json' ? jsonOf(text, path) : fine(text)
+  return field.kind === 'json' ? jsonOf(text, path) : fine(trimmed)
 }
 
 function numberOf(text: string, path: string): Setting {
