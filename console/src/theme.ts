@@ -1,4 +1,5 @@
-import { Badge, createTheme, Drawer, Modal, NavLink, type CSSVariablesResolver } from '@mantine/core'
+import { Badge, createTheme, Drawer, Modal, NavLink, NumberInput, type CSSVariablesResolver } from '@mantine/core'
+import { decimalMarks } from './lib/decimal-marks.ts'
 
 /** The button's icon means nothing to screen readers. */
 const closeButtonProps = { 'aria-label': 'Close' }
@@ -19,6 +20,7 @@ export const theme = createTheme({
   components: {
     Badge: Badge.extend({ defaultProps: { tt: 'none', fw: 500 } }),
     NavLink: NavLink.extend({ styles: { root: { borderRadius: 'var(--mantine-radius-md)' } } }),
+    NumberInput: NumberInput.extend({ defaultProps: { allowedDecimalSeparators: decimalMarks() } }),
     Modal: Modal.extend({ defaultProps: { closeButtonProps }, styles }),
     Drawer: Drawer.extend({ defaultProps: { closeButtonProps }, styles }),
   },

@@ -30,7 +30,8 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
     await page.getByRole('button', { name: 'Create key' }).click()
     const dialog = page.getByRole('dialog', { name: 'Create a key' })
     await dialog.getByLabel('Name').fill('made here')
-    await dialog.getByLabel('Limit in USD').fill('2.5')
+    // A comma groups digits, as it does wherever the console shows an amount.
+    await dialog.getByLabel('Limit in USD').pressSequentially('1,002.5')
     await dialog.getByRole('combobox', { name: 'Resets' }).click()
     await page.getByRole('option', { name: 'every Monday (UTC)' }).click()
     await dialog.getByLabel('Requests per minute').fill('60')
@@ -51,7 +52,7 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
     await shown.waitFor({ state: 'detached' })
     expect((await page.content()).includes(secret)).toBe(false)
     expect((await keys()).find(({ name }) => name === 'made here')).toMatchObject({
-      limit: 2.5,
+      limit: 1_002.5,
       limit_reset: 'weekly',
       include_byok_in_limit: false,
       rate_limits: { requests_per_minute: 60 },
