@@ -79,6 +79,17 @@ describe.skipIf(!hasBrowser)('the console is for everybody', () => {
     await page.getByRole('button', { name: 'Plan' }).click()
     await page.getByRole('table', { name: 'Endpoints that would be tried' }).waitFor()
     expect(await faultsOf(page)).toEqual([])
+    // In a contrast theme, what is chosen still differs from what is not.
+    await page.emulateMedia({ forcedColors: 'active' })
+    const ground = (selector: string): Promise<unknown> =>
+      page.evaluate(`getComputedStyle(document.querySelector(${JSON.stringify(selector)})).backgroundColor`)
+    const chosen = ['nav a[data-active]', '.mantine-Switch-input:checked + *', '.mantine-SegmentedControl-control[data-active]']
+    const isAsFirst = async (): Promise<boolean[]> => {
+      const grounds = await Promise.all([...chosen, 'nav a:not([data-active])'].map(ground))
+      return grounds.map((one) => one === grounds[0])
+    }
+    await expect.poll(isAsFirst).toEqual([true, true, true, false])
+    await page.emulateMedia({ forcedColors: null })
   })
 
   it('an answer that streams, one that failed, and elements under the pointer, in light and dark', async () => {

@@ -47,7 +47,7 @@ export function BarChart(props: BarChartProps): ReactNode {
         <Group gap="4px 16px" flex={1} component="ul" m={0} p={0} aria-label="Colours" style={{ listStyle: 'none' }}>
           {series.map((one, place) => (
             <Group key={one.name} component="li" gap={6} wrap="nowrap" miw={0}>
-              <Box w={10} h={10} bg={colourOf(one, place, colours)} style={{ borderRadius: 2, flexShrink: 0 }} />
+              <Box w={10} h={10} bg={colourOf(one, place, colours)} style={{ borderRadius: 2, flexShrink: 0, forcedColorAdjust: 'none' }} />
               <Text size="xs" style={{ wordBreak: 'break-word' }}>
                 {one.name}
               </Text>
