@@ -76,6 +76,16 @@ describe('a call of the API', () => {
     await expect(slow('GET /api/v1/credits')).rejects.toMatchObject({ status: 0, message: 'The gateway did not answer in time.' })
   })
 
+  it('says that something else answered, such as the sign-in page of a proxy, and keeps the key that the gateway did not refuse', async () => {
+    const refused: string[] = []
+    const page = (status: number): Response => new Response('<html>Sign in</html>', { status, headers: { 'content-type': 'text/html' } })
+    const behind = (status: number) => createApi({ key: 'sk-1', fetch: scripted(() => page(status)).fetch, onRefused: () => refused.push('refused') })
+    const message = expect.stringContaining('did not come from the gateway')
+    await expect(behind(200)('GET /api/v1/credits')).rejects.toMatchObject({ status: 0, message })
+    await expect(behind(401)('GET /api/v1/credits')).rejects.toMatchObject({ status: 401, message: 'The gateway answered with status 401.' })
+    expect(refused).toEqual([])
+  })
+
   it('waits longer where the gateway itself waits for a platform, or works through its queue', async () => {
     const limits: number[] = []
     const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {

@@ -52,6 +52,11 @@ const DELIVERY_LIMIT_MS = 120_000
 const patienceFor = (route: Route): number =>
   route.includes('/observability/destinations') && !route.startsWith('GET ') ? DELIVERY_LIMIT_MS : LIMIT_MS
 
+/** The error type of an answer that something else wrote, such as a proxy in front of the gateway. */
+const FOREIGN = 'foreign_answer'
+const FOREIGN_MESSAGE =
+  'The answer did not come from the gateway. A proxy in front of it may have ended your session there: reload this page to sign in to it again.'
+
 /** Browsers refuse to send headers with other characters, such as typographic quotes and ellipses, and it would look as if the gateway were unreachable. */
 const SENDABLE = /^[\x20-\x7e]*$/
 
@@ -60,8 +65,9 @@ export function createApi({ key, fetch: send = (url, init) => fetch(url, init), 
   let refusal: ApiError | undefined
   const refuse = (reason: ApiError): ApiError => {
     // A gateway slows down clients with unknown keys, so after one refusal the key is not sent again.
-    if (refusal === undefined && reason.status === 401) onRefused?.()
-    if (reason.status === 401) refusal = reason
+    if (reason.status !== 401 || reason.errorType === FOREIGN) return reason
+    if (refusal === undefined) onRefused?.()
+    refusal = reason
     return reason
   }
   const call = async (route: Route, input: Loose = {}, signal?: AbortSignal): Promise<unknown> => {
@@ -98,12 +104,13 @@ function locate(route: Route, { params = {}, query = {} }: Loose): { readonly me
   return { method: route.slice(0, space), url: search.size === 0 ? path : `${path}?${search.toString()}` }
 }
 
-/** Runs a request to the gateway, and replaces the browser's error for an unreachable gateway by a readable one. */
+/** Runs a request to the gateway, and replaces the browser's error for an unreachable gateway, or for a page instead of an answer, by a readable one. */
 export async function reached<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
+    if (error instanceof SyntaxError) throw new ApiError(0, FOREIGN, FOREIGN_MESSAGE)
     const isTimeout = error instanceof DOMException && error.name === 'TimeoutError'
     throw new ApiError(0, 'unreachable', isTimeout ? 'The gateway did not answer in time.' : 'The gateway cannot be reached.')
   }
@@ -121,5 +128,5 @@ export function refusalOf(status: number, text: string): ApiError {
   } catch {
     // Handled below.
   }
-  return new ApiError(status, 'unknown', `The gateway answered with status ${status}.`)
+  return new ApiError(status, FOREIGN, `The gateway answered with status ${status}.`)
 }

@@ -1,5 +1,5 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query'
-import { ApiError, refusalOf } from '../../api/client.ts'
+import { reached, refusalOf, type ApiError } from '../../api/client.ts'
 import { destinationWords, type DestinationWords, type OpenApiDocument } from './document.ts'
 
 /** The types of destinations. The document is public, and does not change while a gateway runs. */
@@ -7,8 +7,7 @@ export const useDestinationWords = (): UseQueryResult<DestinationWords, ApiError
   useQuery<DestinationWords, ApiError>({ queryKey: ['/openapi.json', 'destinations'], queryFn: ({ signal }) => read(signal), staleTime: Infinity })
 
 async function read(signal: AbortSignal): Promise<DestinationWords> {
-  const response = await fetch('/openapi.json', { signal }).catch(() => undefined)
-  if (response === undefined) throw new ApiError(0, 'unreachable', 'The gateway cannot be reached.')
+  const response = await reached(() => fetch('/openapi.json', { signal }))
   if (!response.ok) throw refusalOf(response.status, await response.text().catch(() => ''))
-  return destinationWords((await response.json()) as OpenApiDocument)
+  return destinationWords((await reached(() => response.json())) as OpenApiDocument)
 }

@@ -53,4 +53,6 @@ it('distinguishes a broken connection from one the user stopped', async () => {
   const fails = (): Promise<Response> => Promise.reject(new TypeError('network error'))
   expect(await happenings(fails)).toEqual([{ type: 'broken', message: 'The connection to the gateway broke: network error' }])
   expect(await happenings(fails, AbortSignal.abort())).toEqual([{ type: 'stopped' }])
+  const foreign = await happenings(() => new Response('<html>Sign in</html>'))
+  expect(foreign.at(-1)).toMatchObject({ type: 'broken', message: expect.stringContaining('did not come from the gateway') })
 })
