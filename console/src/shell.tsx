@@ -76,7 +76,17 @@ function SchemeSwitch(): ReactNode {
 function Navigation({ onGo }: { readonly onGo: () => void }): ReactNode {
   const [location] = useLocation()
   const isHere = (path: string): boolean => (path === '/' ? location === '/' : location === path || location.startsWith(`${path}/`))
-  return PAGES.map(({ path, label }) => <NavLink key={path} component={Link} href={path} label={label} active={isHere(path)} onClick={onGo} />)
+  return PAGES.map(({ path, label }) => (
+    <NavLink
+      key={path}
+      component={Link}
+      href={path}
+      label={label}
+      active={isHere(path)}
+      aria-current={isHere(path) ? 'page' : undefined}
+      onClick={onGo}
+    />
+  ))
 }
 
 /** A page is loaded on its first visit; one that fails leaves the others usable. */

@@ -50,6 +50,8 @@ describe.skipIf(!hasBrowser)('a window of 320 pixels', () => {
     expect(await menu.getAttribute('aria-expanded')).toBe('true')
     await page.getByRole('link', { name: 'Presets' }).click()
     await page.getByRole('heading', { name: 'Presets' }).waitFor()
+    // Screen readers are told where one is, as the colour tells everybody else.
+    expect(await page.locator('nav [aria-current="page"]').allTextContents()).toEqual(['Presets'])
     await away.waitFor({ state: 'attached' })
   })
 
