@@ -45,5 +45,12 @@ describe.skipIf(!hasBrowser)('a name without spaces that is wider than a window'
     await table.getByText(LONG).first().waitFor()
     const { x, width } = (await table.getByRole('columnheader', { name: column }).boundingBox())!
     expect(x + width).toBeLessThan(1280)
+    // On paper nothing scrolls: only what the page knows to be wide is made smaller instead of cut.
+    await page.emulateMedia({ media: 'print' })
+    await page.setViewportSize({ width: 700, height: 900 })
+    const room = (): Promise<unknown> =>
+      page.evaluate(`document.documentElement.scrollWidth - [...document.querySelectorAll('th')].at(-1).getBoundingClientRect().right`)
+    await expect.poll(room).toBeGreaterThan(-1)
+    expect(await page.getByRole('button', { name: 'Sign out' }).isVisible()).toBe(false)
   })
 })
