@@ -23,7 +23,7 @@ export const HANDLED: ReadonlySet<string> = new Set([
 export const FOREIGN: ReadonlySet<string> = new Set(['usage', 'include_reasoning', 'speed'])
 
 /** Fields of other formats whose loss must be reported to the caller. */
-export const FOREIGN_WISHES: ReadonlySet<string> = new Set(['inference_geo'])
+export const FOREIGN_REPORTED: ReadonlySet<string> = new Set(['inference_geo'])
 
 /** Fields that request answers with images, if they are not requested through a tool. */
 export const IMAGE_FIELDS = ['modalities', 'image_config'] as const
@@ -66,7 +66,7 @@ export const PLAIN: ReadonlySet<string> = new Set(['instructions', 'truncation']
 const folded = (field: string): string => field.toUpperCase().toLowerCase()
 
 const KNOWN: ReadonlySet<string> = new Set(
-  [GATEWAY_FIELDS, HANDLED, FOREIGN, FOREIGN_WISHES, IMAGE_FIELDS, STATEFUL, PLAIN, GATED.keys(), OPTIONAL.keys()].flatMap((fields) => [...fields]),
+  [GATEWAY_FIELDS, HANDLED, FOREIGN, FOREIGN_REPORTED, IMAGE_FIELDS, STATEFUL, PLAIN, GATED.keys(), OPTIONAL.keys()].flatMap((fields) => [...fields]),
 )
 
 /**

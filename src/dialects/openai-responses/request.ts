@@ -14,7 +14,7 @@ import { serviceTierWord, wordsTaken } from '../shared/service-tier.ts'
 import type { TierWords } from '../shared/service-tier.ts'
 import { stopSequences } from '../shared/stop-sequences.ts'
 import { strictChoices } from '../shared/strict-choices.ts'
-import { FOREIGN, FOREIGN_WISHES, GATED, HANDLED, IMAGE_FIELDS, isDisguised, OPTIONAL, PLAIN, STATEFUL } from './fields.ts'
+import { FOREIGN, FOREIGN_REPORTED, GATED, HANDLED, IMAGE_FIELDS, isDisguised, OPTIONAL, PLAIN, STATEFUL } from './fields.ts'
 import { encodeInput } from './input.ts'
 import { remoteUrls } from './message-parts.ts'
 import { effortsFor, takesCacheOptions } from './options.ts'
@@ -91,7 +91,7 @@ function isTaken(field: string, value: unknown, request: ModelRequest, target: R
   else if (STATEFUL.has(field)) {
     if (value === false) return false
     taken = false
-  } else taken = options.unknown_fields === 'forward' && !FOREIGN_WISHES.has(field) && !isDisguised(field)
+  } else taken = options.unknown_fields === 'forward' && !FOREIGN_REPORTED.has(field) && !isDisguised(field)
   if (!taken) dropped.add(field)
   return taken
 }
