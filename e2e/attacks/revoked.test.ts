@@ -51,24 +51,24 @@ describe.each(ENDINGS)('a key that is %s while a model makes its first turn', (_
 
   it.each([true, false])(verifies('F6', 'has no further turn (stream: %s)'), async (stream) => {
     const made = await makeKey()
-    const told = await askWith(made, { stream, tools: [{ type: 'gateway:datetime' }] }, [during(made.data.hash, calls(['datetime', {}]))])
-    expect(told.asked).toBe(1)
-    expect(told.text).toContain(message)
-    if (stream) expect(told.text).toContain('response.failed')
-    else expect(told.status).toBe(401)
+    const outcome = await askWith(made, { stream, tools: [{ type: 'gateway:datetime' }] }, [during(made.data.hash, calls(['datetime', {}]))])
+    expect(outcome.asked).toBe(1)
+    expect(outcome.text).toContain(message)
+    if (stream) expect(outcome.text).toContain('response.failed')
+    else expect(outcome.status).toBe(401)
   })
 
   it(verifies('F6', 'is not served by another model'), async () => {
     const made = await makeKey()
     const tools = [{ type: 'gateway:subagent' }]
-    const told = await askWith(made, { tools }, [during(made.data.hash, calls(['subagent', { task_name: 'one', task_description: 'one' }]))])
-    expect(told.asked).toBe(1)
-    expect(told.status).toBe(401)
+    const outcome = await askWith(made, { tools }, [during(made.data.hash, calls(['subagent', { task_name: 'one', task_description: 'one' }]))])
+    expect(outcome.asked).toBe(1)
+    expect(outcome.status).toBe(401)
   })
 
   it('gets the answer if that turn was the last', async () => {
     const made = await makeKey()
-    const told = await askWith(made, { tools: [{ type: 'gateway:datetime' }] }, [during(made.data.hash, says('done'))])
-    expect([told.status, told.asked]).toEqual([200, 1])
+    const outcome = await askWith(made, { tools: [{ type: 'gateway:datetime' }] }, [during(made.data.hash, says('done'))])
+    expect([outcome.status, outcome.asked]).toEqual([200, 1])
   })
 })

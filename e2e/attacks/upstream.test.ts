@@ -303,14 +303,14 @@ describe('answers with strange contents', () => {
       ...(usage === undefined ? [] : [{ id: 'c', choices: [], usage }]),
     )
     const { terminal } = checkWire(await (await ask()).text())
-    const { usage: told } = terminal['response'] as { usage: Record<string, number> | null }
+    const { usage: reported } = terminal['response'] as { usage: Record<string, number> | null }
     // The caller gets no invented values if the provider reported none.
-    if (terminal.type === 'response.failed' || told === null) return
-    expect(told['input_tokens']).toBeGreaterThanOrEqual(0)
-    expect(told['output_tokens']).toBeGreaterThanOrEqual(0)
-    expect(told['total_tokens']).toBe(told['input_tokens']! + told['output_tokens']!)
-    expect(told['cost']).toBeGreaterThanOrEqual(0)
-    expect(Number.isFinite(told['cost'])).toBe(true)
+    if (terminal.type === 'response.failed' || reported === null) return
+    expect(reported['input_tokens']).toBeGreaterThanOrEqual(0)
+    expect(reported['output_tokens']).toBeGreaterThanOrEqual(0)
+    expect(reported['total_tokens']).toBe(reported['input_tokens']! + reported['output_tokens']!)
+    expect(reported['cost']).toBeGreaterThanOrEqual(0)
+    expect(Number.isFinite(reported['cost'])).toBe(true)
   })
 })
 
@@ -405,9 +405,9 @@ describe('Retry-After', () => {
     const response = await ask(false, { provider: { only: ['acme'] } })
     await response.text()
     expect(response.status).toBe(429)
-    const told = Number(response.headers.get('retry-after') ?? 0)
-    expect(told).toBeGreaterThanOrEqual(least)
-    expect(told).toBeLessThanOrEqual(most)
+    const reported = Number(response.headers.get('retry-after') ?? 0)
+    expect(reported).toBeGreaterThanOrEqual(least)
+    expect(reported).toBeLessThanOrEqual(most)
     expect(performance.now() - started).toBeLessThan(10_000)
   })
 })

@@ -32,37 +32,37 @@ const read = async (body: object, at = gateway): Promise<CheckedStream> =>
 
 describe('a stream with the debug option', () => {
   it('contains the body as the upstream got it, after response.created and before the first item', async () => {
-    const told = await read({ ...order, ...echo })
-    expect(told.events.slice(0, 4).map(({ type }) => type)).toEqual([
+    const echoed = await read({ ...order, ...echo })
+    expect(echoed.events.slice(0, 4).map(({ type }) => type)).toEqual([
       'response.created',
       'response.in_progress',
       'response.debug',
       'response.output_item.added',
     ])
-    expect(bodies(told)).toEqual([first.requests.at(-1)!.body])
-    expect(bodies(told)[0]).toMatchObject({ model: 'small-1', messages: [{ role: 'system', content: 'Be brief' }, { role: 'user' }] })
+    expect(bodies(echoed)).toEqual([first.requests.at(-1)!.body])
+    expect(bodies(echoed)[0]).toMatchObject({ model: 'small-1', messages: [{ role: 'system', content: 'Be brief' }, { role: 'user' }] })
   })
 
   it('contains one for each upstream that was tried', async () => {
     first.script(status(503, { error: { message: 'busy' } }))
-    const told = await read({ ...order, ...echo })
-    expect(told.text).toBe('two')
-    expect(bodies(told)).toEqual([first.requests.at(-1)!.body, second.requests.at(-1)!.body])
+    const echoed = await read({ ...order, ...echo })
+    expect(echoed.text).toBe('two')
+    expect(bodies(echoed)).toEqual([first.requests.at(-1)!.body, second.requests.at(-1)!.body])
   })
 
   it('contains it for an answer that breaks, too', async () => {
     first.script(stream([chatEvents.role(), chatEvents.text('on')], { then: 'reset' }))
-    const told = await read({ ...order, ...echo })
-    expect(told.terminal.type).toBe('response.failed')
-    expect(bodies(told)).toHaveLength(1)
+    const echoed = await read({ ...order, ...echo })
+    expect(echoed.terminal.type).toBe('response.failed')
+    expect(bodies(echoed)).toHaveLength(1)
   })
 
   it('contains one for each turn of a call in which the gateway runs tools', async () => {
     const { role, call, finish, usage, done } = chatEvents
     first.script(stream([role(), call(0, 'call_0', 'datetime', '{}'), finish('tool_calls'), usage(), done()]), stream(chatText('noon')))
-    const told = await read({ ...order, ...echo, tools: [{ type: 'gateway:datetime' }] })
-    expect(told.text).toBe('noon')
-    expect(bodies(told)).toEqual(first.requests.slice(-2).map(({ body }) => body))
+    const echoed = await read({ ...order, ...echo, tools: [{ type: 'gateway:datetime' }] })
+    expect(echoed.text).toBe('noon')
+    expect(bodies(echoed)).toEqual(first.requests.slice(-2).map(({ body }) => body))
   })
 
   it.each([[{}], [{ debug: {} }], [{ debug: { echo_upstream_body: false } }]])('contains none unless the caller asks: %j', async (body) => {

@@ -300,9 +300,9 @@ describe('credits, as a workspace reads them', () => {
     const manager = (await gateway.app.accounts.create({ name: 'manager', kind: 'management', workspaceId: id })).secret.reveal()
     const { key } = await createKey({ workspace_id: id })
     for (const caller of [gateway.key, gateway.key, key]) expect(await drained(await ask(caller))).toBe(200)
-    const told = async (by?: string) =>
+    const rateLimitOf = async (by?: string) =>
       ((await (await gateway.api('GET', '/api/v1/credits', undefined, by)).json()) as { data: { total_credits: number; total_usage: number } }).data
-    const [all, own] = [await told(), await told(manager)]
+    const [all, own] = [await rateLimitOf(), await rateLimitOf(manager)]
     expect(all).toEqual({ total_credits: 1, total_usage: expect.closeTo(3 * CALL_USD, 12) })
     expect(own.total_usage).toBeCloseTo(CALL_USD, 12)
     expect(own.total_credits - own.total_usage).toBeCloseTo(all.total_credits - all.total_usage, 12)
@@ -353,26 +353,30 @@ describe('rates', () => {
 
   it('are shown to a key at /api/v1/key: its own, the configuration’s, and those of its workspace', async () => {
     await open({ limits: { concurrent_requests: 7 } })
-    const told = async (key: string): Promise<unknown> =>
+    const rateLimitOf = async (key: string): Promise<unknown> =>
       ((await (await gateway.api('GET', '/api/v1/key', undefined, key)).json()) as { data: { rate_limit: unknown } }).data.rate_limit
     const { key } = await createKey({ rate_limits: { tokens_per_minute: 60 } })
-    expect(await told(key)).toEqual({ requests: -1, interval: '1m', note: 'Tokens of this key per minute: 60. Requests of this key at a time: 7.' })
+    expect(await rateLimitOf(key)).toEqual({
+      requests: -1,
+      interval: '1m',
+      note: 'Tokens of this key per minute: 60. Requests of this key at a time: 7.',
+    })
     await gateway.api('PATCH', '/api/v1/workspaces/00000000-0000-4000-8000-000000000001', { rate_limits: { requests_per_minute: 3 } })
     const other = await createKey({ rate_limits: { requests_per_minute: 2 } })
-    expect(await told(other.key)).toEqual({
+    expect(await rateLimitOf(other.key)).toEqual({
       requests: 2,
       interval: '1m',
       note: 'Requests of this key per minute; a full minute’s worth may come at once. Requests of this key at a time: 7. Requests of all keys of its workspace per minute: 3.',
     })
-    expect(await told(gateway.managementKey)).toEqual({ requests: -1, interval: '1m', note: 'This key has no limit on its rate.' })
+    expect(await rateLimitOf(gateway.managementKey)).toEqual({ requests: -1, interval: '1m', note: 'This key has no limit on its rate.' })
   })
 
   it('are shown at the path that older clients use, too', async () => {
     await open()
     const { key } = await createKey({ rate_limits: { requests_per_minute: 2 } })
-    const told = async (path: string): Promise<unknown> => (await gateway.api('GET', path, undefined, key)).json()
-    expect(await told('/api/v1/auth/key')).toEqual(await told('/api/v1/key'))
-    expect(await told('/api/v1/auth/key')).toMatchObject({ data: { rate_limit: { requests: 2, interval: '1m' } } })
+    const rateLimitOf = async (path: string): Promise<unknown> => (await gateway.api('GET', path, undefined, key)).json()
+    expect(await rateLimitOf('/api/v1/auth/key')).toEqual(await rateLimitOf('/api/v1/key'))
+    expect(await rateLimitOf('/api/v1/auth/key')).toMatchObject({ data: { rate_limit: { requests: 2, interval: '1m' } } })
   })
 
   it('count tokens as they were used', async () => {

@@ -34,7 +34,7 @@ const json = (body: unknown): RequestListener => answers('application/json', JSO
 const paths = (): string[] => web.seen.map(({ url }) => url.split('?')[0]!)
 
 /** The messages that the model received. */
-const told = (at = -1): readonly { readonly role: string; readonly content: unknown }[] => upstream.requests.at(at)!.body['messages'] as never
+const messagesSent = (at = -1): readonly { readonly role: string; readonly content: unknown }[] => upstream.requests.at(at)!.body['messages'] as never
 const stages = (answer: Json): readonly Json[] => ((answer['gateway_metadata'] as Json)['pipeline'] ?? []) as readonly Json[]
 
 const endpoint = { provider: 'acme', upstream_model: 'small-1', pricing: { input: 1, output: 2 } }
@@ -72,7 +72,7 @@ describe('web', () => {
   ])('searches before the call, %s, and cites what the answer links (%j, stream: %s)', async (_how, body, streamed) => {
     const answer = await askGateway(gateway, { input: 'how far is the moon?', ...body }, streamed)
     expect(new URL(web.seen[0]!.url, web.url).searchParams.get('q')).toContain('how far is the moon?')
-    const context = JSON.stringify(told())
+    const context = JSON.stringify(messagesSent())
     expect(context).toContain('It is far away.')
     expect(context).toContain('written by third parties')
     expect(context.includes('spam.test')).toBe('model' in body)
@@ -91,8 +91,8 @@ describe('web', () => {
   it('continues without results when the engine is down', async () => {
     web.pages['/search'] = (_request, response) => void response.writeHead(500).end('secret stack trace')
     const answer = await askGateway(gateway, { input: 'how far?', plugins: [{ id: 'web' }] }, false)
-    expect(JSON.stringify(told())).toContain('was tried on')
-    expect(JSON.stringify([told(), stages(answer)])).not.toContain('secret')
+    expect(JSON.stringify(messagesSent())).toContain('was tried on')
+    expect(JSON.stringify([messagesSent(), stages(answer)])).not.toContain('secret')
     expect(stages(answer)[0]).toMatchObject({ data: { results: 0, error: 'provider_unavailable' } })
   })
 
@@ -163,8 +163,8 @@ describe('web-fetch', () => {
     expect(paths()).toEqual(['/a'])
     expect(web.seen[0]!.headers['authorization']).toBeUndefined()
     expect(web.seen[0]!.headers['cookie']).toBeUndefined()
-    expect(JSON.stringify(told())).toMatch(/written by third parties[\s\S]*# Bread/)
-    expect(told().map(({ role }) => role)).not.toContain('system')
+    expect(JSON.stringify(messagesSent())).toMatch(/written by third parties[\s\S]*# Bread/)
+    expect(messagesSent().map(({ role }) => role)).not.toContain('system')
     const [part] = answer.output[0]!['content'] as { annotations: { url: string }[] }[]
     expect(part!.annotations.map(({ url }) => url)).toEqual([`${web.url}/a`])
     expect(stages(answer)).toEqual([expect.objectContaining({ name: 'web-fetch', data: { pages: 1, failed: 0 } })])
@@ -176,7 +176,7 @@ describe('web-fetch', () => {
     upstream.script(says('ok'))
     await askGateway(gateway, { input: `What is on ${web.url}/a?`, plugins: [{ id: 'web' }, { id: 'web-fetch' }] }, false)
     expect(paths()).toEqual(['/search', '/a'])
-    expect(JSON.stringify(told())).toMatch(/What is on.*# Bread.*Bait/)
+    expect(JSON.stringify(messagesSent())).toMatch(/What is on.*# Bread.*Bait/)
   })
 
   it(verifies('K1', 'reads no page that a document names, and no search query contains text of the document'), async () => {
@@ -192,7 +192,7 @@ describe('web-fetch', () => {
     await ocr.close()
     expect(paths()).toEqual(['/ocr', '/search'])
     expect(web.seen[1]!.url).not.toContain('swordfish')
-    expect(JSON.stringify(told())).toContain('swordfish')
+    expect(JSON.stringify(messagesSent())).toContain('swordfish')
   })
 
   it(verifies('K1', 'reads no page that a document or a search result in a message names'), async () => {
@@ -219,7 +219,7 @@ describe('web-fetch', () => {
     expect(response.status).toBe(200)
     expect(paths()).toEqual(['/search', '/a'])
     expect(web.seen[0]!.url).not.toContain('swordfish')
-    expect(JSON.stringify(told())).toContain('swordfish')
+    expect(JSON.stringify(messagesSent())).toContain('swordfish')
   })
 
   it('obeys the rules of egress: nothing private unless the operator allows it, no metadata address ever', async () => {
@@ -229,7 +229,7 @@ describe('web-fetch', () => {
     await strict.close()
     expect(web.seen).toEqual([])
     await askGateway(gateway, { input: 'http://169.254.169.254/latest/meta-data/', plugins: [{ id: 'web-fetch' }] }, false)
-    expect(JSON.stringify(told())).toContain('never allowed')
+    expect(JSON.stringify(messagesSent())).toContain('never allowed')
   })
 })
 
@@ -263,7 +263,7 @@ describe('file-parser', () => {
 
   it.each([true, false])('gives an endpoint without file input the text of files by default (stream: %s)', async (streamed) => {
     const answer = await askGateway(gateway, { input: input(inline) }, streamed)
-    expect(JSON.stringify(told())).toMatch(/the file \\"hello.pdf\\", 1 page:.*Hello from a PDF/)
+    expect(JSON.stringify(messagesSent())).toMatch(/the file \\"hello.pdf\\", 1 page:.*Hello from a PDF/)
     expect(stages(answer)).toEqual([
       expect.objectContaining({
         type: 'plugin',
@@ -275,7 +275,7 @@ describe('file-parser', () => {
   it('fetches files given by their address', async () => {
     web.pages['/hello.pdf'] = answers('application/pdf', PDF)
     await askGateway(gateway, { input: input({ type: 'input_file', file_url: `${web.url}/hello.pdf` }) }, false)
-    expect(JSON.stringify(told())).toContain('Hello from a PDF')
+    expect(JSON.stringify(messagesSent())).toContain('Hello from a PDF')
   })
   it('fetches them once for all turns of a tool loop', async () => {
     web.pages['/once.pdf'] = answers('application/pdf', PDF)
@@ -283,12 +283,12 @@ describe('file-parser', () => {
     const file = { type: 'input_file', file_url: `${web.url}/once.pdf` }
     const answer = await askGateway(gateway, { input: input(file), tools: [{ type: 'gateway:datetime' }] }, false)
     expect(answer['output_text']).toBe('read')
-    expect(JSON.stringify(told())).toContain('Hello from a PDF')
+    expect(JSON.stringify(messagesSent())).toContain('Hello from a PDF')
     expect(paths()).toEqual(['/once.pdf'])
   })
   it('does so for endpoints with undeclared file support, if their format has no files', async () => {
     await askGateway(gateway, { model: 'acme/guesser', input: input(inline) }, false)
-    expect(JSON.stringify(told())).toContain('Hello from a PDF')
+    expect(JSON.stringify(messagesSent())).toContain('Hello from a PDF')
   })
   it('fetches nothing from private addresses unless the operator allows it', async () => {
     const strict = await start({
@@ -302,8 +302,8 @@ describe('file-parser', () => {
   })
   it('leaves files to endpoints that take them', async () => {
     const answer = await askGateway(gateway, { model: 'acme/reader', input: input(inline) }, false)
-    expect(JSON.stringify(told())).not.toContain('Hello from a PDF')
-    expect(JSON.stringify(told())).toContain('application/pdf;base64')
+    expect(JSON.stringify(messagesSent())).not.toContain('Hello from a PDF')
+    expect(JSON.stringify(messagesSent())).toContain('application/pdf;base64')
     expect(stages(answer)).toEqual([])
   })
   it('reads by the engine the caller names, for its price', async () => {
@@ -314,7 +314,7 @@ describe('file-parser', () => {
       false,
     )
     expect(web.seen.at(-1)!.headers['authorization']).toBe('Bearer ocr-key')
-    expect(JSON.stringify(told())).toContain('Read by machine.')
+    expect(JSON.stringify(messagesSent())).toContain('Read by machine.')
     expect(stages(answer)).toEqual([expect.objectContaining({ data: { engine: 'mistral-ocr', files: 1, pages: 1 }, cost_usd: 0.002 })])
     expect((answer['usage'] as Json)['cost']).toBeGreaterThan(0.002)
   })
@@ -391,7 +391,7 @@ describe('context-compression', () => {
 
   it.each([true, false])('shortens prompts for small windows by default (stream: %s)', async (streamed) => {
     const answer = await askGateway(gateway, { model: 'acme/tiny', input: talk(20) }, streamed)
-    const messages = told()
+    const messages = messagesSent()
     expect(messages.length).toBeLessThan(42)
     expect(messages[0]).toMatchObject({ role: 'system', content: 'Be brief.' })
     expect(JSON.stringify(messages[1])).toContain('question 0')
@@ -424,7 +424,7 @@ describe('context-compression', () => {
     const plugins = [{ id: 'context-compression' }]
     upstream.script(tooLong, says('ok'))
     const answer = await askGateway(gateway, { model: 'acme/medium', input: talk(40), plugins }, false)
-    expect([told(-2).length, told().length < 60]).toEqual([82, true])
+    expect([messagesSent(-2).length, messagesSent().length < 60]).toEqual([82, true])
     expect(stages(answer)).toEqual([expect.objectContaining({ name: 'context-compression' })])
     upstream.script(tooLong)
     const before = upstream.requests.length

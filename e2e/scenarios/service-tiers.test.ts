@@ -67,37 +67,37 @@ interface Answer {
 }
 
 /** The tier sent to the upstream, the price that the caller paid per million tokens, and the tier in answer and record. */
-async function ask(body: object): Promise<{ sent: unknown; price: number; told: string; recorded: unknown }> {
+async function ask(body: object): Promise<{ sent: unknown; price: number; reported: string; recorded: unknown }> {
   const answer = (await (await gateway.respond({ input: 'hi', ...body })).json()) as Answer
   const record = (await (await gateway.api('GET', `/api/v1/generation?id=${answer.id}`)).json()) as { data: { service_tier: unknown } }
   // The scripted answer counts 18 tokens.
   return {
     sent: upstream.requests.at(-1)!.body['service_tier'],
     price: Math.round((answer.usage.cost / 18) * 1e6),
-    told: answer.service_tier,
+    reported: answer.service_tier,
     recorded: record.data.service_tier,
   }
 }
 
 describe('the service tier requested upstream is the one whose price is charged', () => {
-  it.each<[string, object, { sent: string | undefined; price: number; told: string }]>([
-    ['nothing asked', {}, { sent: 'default', price: 2, told: 'default' }],
-    ['auto', { service_tier: 'auto' }, { sent: 'default', price: 2, told: 'default' }],
-    ['flex', { service_tier: 'flex' }, { sent: 'flex', price: 1, told: 'flex' }],
-    ['priority', { service_tier: 'priority' }, { sent: 'priority', price: 4, told: 'priority' }],
-    ['fast, which is priority', { service_tier: 'fast' }, { sent: 'priority', price: 4, told: 'priority' }],
-    ['scale, which is capacity bought in advance', { service_tier: 'scale' }, { sent: 'scale', price: 2, told: 'default' }],
-    [':floor', { model: 'acme/tiered:floor' }, { sent: 'flex', price: 1, told: 'flex' }],
-    ['the endpoint by its name', { provider: { only: ['gamma/priority'] } }, { sent: 'priority', price: 4, told: 'priority' }],
+  it.each<[string, object, { sent: string | undefined; price: number; reported: string }]>([
+    ['nothing asked', {}, { sent: 'default', price: 2, reported: 'default' }],
+    ['auto', { service_tier: 'auto' }, { sent: 'default', price: 2, reported: 'default' }],
+    ['flex', { service_tier: 'flex' }, { sent: 'flex', price: 1, reported: 'flex' }],
+    ['priority', { service_tier: 'priority' }, { sent: 'priority', price: 4, reported: 'priority' }],
+    ['fast, which is priority', { service_tier: 'fast' }, { sent: 'priority', price: 4, reported: 'priority' }],
+    ['scale, which is capacity bought in advance', { service_tier: 'scale' }, { sent: 'scale', price: 2, reported: 'default' }],
+    [':floor', { model: 'acme/tiered:floor' }, { sent: 'flex', price: 1, reported: 'flex' }],
+    ['the endpoint by its name', { provider: { only: ['gamma/priority'] } }, { sent: 'priority', price: 4, reported: 'priority' }],
     [
       'flex, of an endpoint named by its name',
       { service_tier: 'flex', provider: { only: ['gamma/priority'] } },
-      { sent: 'priority', price: 4, told: 'priority' },
+      { sent: 'priority', price: 4, reported: 'priority' },
     ],
-    ['nothing, of a vendor without tiers', { model: 'acme/plain' }, { sent: undefined, price: 3, told: 'default' }],
-    ['priority, of a vendor without tiers', { model: 'acme/plain', service_tier: 'priority' }, { sent: 'priority', price: 3, told: 'priority' }],
-  ])('%s', async (_name, body, { sent, price, told }) => {
-    expect(await ask({ model: 'acme/tiered', ...body })).toEqual({ sent, price, told, recorded: told })
+    ['nothing, of a vendor without tiers', { model: 'acme/plain' }, { sent: undefined, price: 3, reported: 'default' }],
+    ['priority, of a vendor without tiers', { model: 'acme/plain', service_tier: 'priority' }, { sent: 'priority', price: 3, reported: 'priority' }],
+  ])('%s', async (_name, body, { sent, price, reported }) => {
+    expect(await ask({ model: 'acme/tiered', ...body })).toEqual({ sent, price, reported, recorded: reported })
   })
 
   it('after a fallback from a priority endpoint to the default one, too', async () => {
@@ -105,7 +105,7 @@ describe('the service tier requested upstream is the one whose price is charged'
     expect(await ask({ model: 'acme/tiered', service_tier: 'priority', provider: { order: ['gamma/priority', 'gamma'] } })).toEqual({
       sent: 'default',
       price: 2,
-      told: 'default',
+      reported: 'default',
       recorded: 'default',
     })
   })
@@ -114,11 +114,11 @@ describe('the service tier requested upstream is the one whose price is charged'
 describe('the tier an answer names', () => {
   it('is the one the upstream reports, if the contract knows it', async () => {
     upstream.script(says('default'))
-    expect(await ask({ model: 'acme/tiered', service_tier: 'priority' })).toMatchObject({ told: 'default', recorded: 'default' })
+    expect(await ask({ model: 'acme/tiered', service_tier: 'priority' })).toMatchObject({ reported: 'default', recorded: 'default' })
     upstream.script(says('platinum'))
-    expect(await ask({ model: 'acme/tiered', service_tier: 'priority' })).toMatchObject({ told: 'priority', recorded: 'priority' })
+    expect(await ask({ model: 'acme/tiered', service_tier: 'priority' })).toMatchObject({ reported: 'priority', recorded: 'priority' })
     upstream.script(says('auto'))
-    expect(await ask({ model: 'acme/tiered' })).toMatchObject({ told: 'default', recorded: 'default' })
+    expect(await ask({ model: 'acme/tiered' })).toMatchObject({ reported: 'default', recorded: 'default' })
   })
 
   it('in the first event of a stream is the one known by then', async () => {
@@ -173,7 +173,7 @@ describe.each([
   ['openai-chat', says],
   ['openai-responses', completed],
   ['gemini', generated],
-] as const)('a tier whose multiple of the list price is declared, in the format %s', (dialect, told) => {
+] as const)('a tier whose multiple of the list price is declared, in the format %s', (dialect, reported) => {
   it.each([
     ['priority', 'priority', 10],
     ['priority', 'default', 4],
@@ -181,13 +181,13 @@ describe.each([
     ['auto', 'priority', 10],
     ['default', 'default', 4],
   ])('%s, answered as %s', async (service_tier, served, price) => {
-    upstream.script(told(served))
-    expect(await ask({ model: `acme/${dialect}`, service_tier })).toMatchObject({ price, told: served, recorded: served })
+    upstream.script(reported(served))
+    expect(await ask({ model: `acme/${dialect}`, service_tier })).toMatchObject({ price, reported: served, recorded: served })
   })
 
   it('is the requested one if the answer names none', async () => {
-    upstream.script(told())
-    expect(await ask({ model: `acme/${dialect}`, service_tier: 'priority' })).toMatchObject({ price: 10, told: 'priority', recorded: 'priority' })
+    upstream.script(reported())
+    expect(await ask({ model: `acme/${dialect}`, service_tier: 'priority' })).toMatchObject({ price: 10, reported: 'priority', recorded: 'priority' })
   })
 
   it('is charged for an answer that nobody counted, too', async () => {
@@ -205,7 +205,7 @@ describe.each([
   })
 
   it('is reserved at that multiple, and at no less than the list price', async () => {
-    upstream.script(told('default'))
+    upstream.script(reported('default'))
     // 4 USD per million tokens: 0.004 USD at the list price, 0.01 in priority.
     const made = await gateway.api('POST', '/api/v1/keys', { name: 'poor', limit: 0.006 })
     const { key } = (await made.json()) as { key: string }
@@ -219,7 +219,7 @@ describe.each([
 
 it('an endpoint that stands for a tier has its price without any multiple', async () => {
   upstream.script(says('priority'))
-  expect(await ask({ model: 'acme/own', service_tier: 'priority' })).toMatchObject({ price: 8, told: 'priority' })
+  expect(await ask({ model: 'acme/own', service_tier: 'priority' })).toMatchObject({ price: 8, reported: 'priority' })
 })
 
 it.each([

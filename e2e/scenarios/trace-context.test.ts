@@ -50,7 +50,7 @@ async function spansOf(headers: { readonly [name: string]: string }, body: objec
   const attempts = spans.filter(({ name }) => name.startsWith('provider attempt')).toSorted((a, b) => a.name.localeCompare(b.name))
   return [spans.find((span) => !attempts.includes(span))!, ...attempts]
 }
-const told = (): readonly unknown[] => upstream.requests.map(({ headers }) => headers['traceparent'])
+const sentTraces = (): readonly unknown[] => upstream.requests.map(({ headers }) => headers['traceparent'])
 
 describe('a caller within a trace', () => {
   it('gets the call as a child of its span, and the provider gets the span of its attempt', async () => {
@@ -58,7 +58,7 @@ describe('a caller within a trace', () => {
     const [own, ...attempts] = await spansOf({ traceparent })
     expect(own).toMatchObject({ traceId: TRACE, parentSpanId: SPAN })
     expect(attempts.map(({ traceId, parentSpanId }) => [traceId, parentSpanId])).toEqual(attempts.map(() => [TRACE, own.spanId]))
-    expect(told()).toEqual(attempts.map(({ spanId }) => `00-${TRACE}-${spanId}-01`))
+    expect(sentTraces()).toEqual(attempts.map(({ spanId }) => `00-${TRACE}-${spanId}-01`))
     expect(attempts).toHaveLength(2)
   })
 
@@ -67,7 +67,7 @@ describe('a caller within a trace', () => {
     const [own, attempt] = await spansOf({ traceparent }, { trace: { trace_id: 'f'.repeat(32) } })
     expect(own).toMatchObject({ traceId: 'f'.repeat(32) })
     expect(own.parentSpanId ?? '').toBe('')
-    expect(told()[0]).toBe(`00-${'f'.repeat(32)}-${attempt!.spanId}-01`)
+    expect(sentTraces()[0]).toBe(`00-${'f'.repeat(32)}-${attempt!.spanId}-01`)
   })
 
   it('may add other trace fields in the body', async () => {
@@ -84,5 +84,5 @@ it.each([
   await open(destinations, {})
   const [own] = await spansOf({ traceparent: header })
   expect(own.traceId).not.toBe(TRACE)
-  expect(told()).toEqual([undefined, undefined])
+  expect(sentTraces()).toEqual([undefined, undefined])
 })

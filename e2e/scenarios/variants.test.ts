@@ -45,40 +45,40 @@ const FREE = 'acme/small:free'
 const ask = async (
   body: object,
   headers: object = {},
-): Promise<{ readonly response: Response; readonly told: { readonly [field: string]: unknown } }> => {
+): Promise<{ readonly response: Response; readonly answer: { readonly [field: string]: unknown } }> => {
   const response = await gateway.respond({ input: 'hi', ...body }, { headers: { 'x-gateway-experimental-metadata': 'enabled', ...headers } })
-  return { response, told: (await response.json()) as { readonly [field: string]: unknown } }
+  return { response, answer: (await response.json()) as { readonly [field: string]: unknown } }
 }
 
 describe('a variant', () => {
   it('is named in the answer, its metadata and its record', async () => {
-    const { told } = await ask({ model: FREE, provider: { only: ['cheap'] } })
-    expect(told).toMatchObject({ output_text: 'from the cheap one', model: FREE })
-    expect(told['gateway_metadata']).toMatchObject({
+    const { answer } = await ask({ model: FREE, provider: { only: ['cheap'] } })
+    expect(answer).toMatchObject({ output_text: 'from the cheap one', model: FREE })
+    expect(answer['gateway_metadata']).toMatchObject({
       endpoints: { available: [{ provider: 'cheap', model: FREE, selected: true }] },
       attempts: [{ provider: 'cheap', model: FREE, status: 200 }],
     })
-    const record = await gateway.api('GET', `/api/v1/generation?id=${told['id'] as string}`, undefined, gateway.key)
+    const record = await gateway.api('GET', `/api/v1/generation?id=${answer['id'] as string}`, undefined, gateway.key)
     expect(await record.json()).toMatchObject({ data: { model: FREE, provider_responses: [{ model_permaslug: FREE }] } })
-    const { told: other } = await ask({ model: 'acme/small:floor' })
+    const { answer: other } = await ask({ model: 'acme/small:floor' })
     expect(other).toMatchObject({ output_text: 'from the paid one', model: 'acme/small' })
   })
 
   it('keeps a conversation at the endpoint where its prompt was cached', async () => {
     await ask({ model: FREE, provider: { ignore: ['cheap'] } })
-    for (let n = 0; n < 3; n++) expect((await ask({ model: FREE })).told).toMatchObject({ output_text: 'from the dear one' })
+    for (let n = 0; n < 3; n++) expect((await ask({ model: FREE })).answer).toMatchObject({ output_text: 'from the dear one' })
   })
 
   it('that refuses a prompt as too long is followed by the model itself', async () => {
     for (const upstream of [cheap, dear]) upstream.script(status(400, tooLong))
-    const { told } = await ask({ models: [FREE, 'acme/small'] })
-    expect(told).toMatchObject({ output_text: 'from the paid one', model: 'acme/small' })
+    const { answer } = await ask({ models: [FREE, 'acme/small'] })
+    expect(answer).toMatchObject({ output_text: 'from the paid one', model: 'acme/small' })
     expect(cheap.requests.length + dear.requests.length).toBe(1)
   })
 
   it('serves cached answers', async () => {
     const [first, second] = [await ask({ model: FREE }, { 'x-gateway-cache': 'true' }), await ask({ model: FREE }, { 'x-gateway-cache': 'true' })]
     expect([first, second].map(({ response }) => response.headers.get('x-gateway-cache-status'))).toEqual(['MISS', 'HIT'])
-    expect(second.told).toMatchObject({ model: FREE })
+    expect(second.answer).toMatchObject({ model: FREE })
   })
 })

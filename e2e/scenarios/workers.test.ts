@@ -142,9 +142,9 @@ describe('serve --workers', () => {
     const { url, pid, output } = await start()
     const [first, second] = childrenOf(pid)
     const times = (what: string): number => output().split(what).length - 1
-    const change = async (text: string, told: string): Promise<void> => {
+    const change = async (text: string, logged: string): Promise<void> => {
       await writeFile(file, text)
-      await expect.poll(() => times(told), { timeout: 10_000 }).toBe(2)
+      await expect.poll(() => times(logged), { timeout: 10_000 }).toBe(2)
     }
     const replace = async (child: number, newcomer: number): Promise<void> => {
       const ended = times('a process ended')
@@ -237,10 +237,10 @@ describe('several processes that end', () => {
     const { child, exit } = run()
     await expect.poll(() => childrenOf(child.pid!).length, { timeout: 10_000, interval: 5 }).toBe(2)
     await setTimeout(ms)
-    const told = performance.now()
+    const startedAt = performance.now()
     child.kill('SIGTERM')
     expect(await exit).toEqual([0, null])
-    expect(performance.now() - told).toBeLessThan(10_000)
+    expect(performance.now() - startedAt).toBeLessThan(10_000)
   })
 
   it.skipIf(!postgres.available)(

@@ -441,18 +441,18 @@ describe('a call', () => {
   }
 
   function places(enter: (key: string) => void = () => undefined) {
-    const told: string[] = []
+    const changes: string[] = []
     const inFlight = new LiveSet<AbortController>()
     const admission = {
       enter: (key: string) => {
         enter(key)
-        told.push(`in ${key.slice(0, 1)}`)
+        changes.push(`in ${key.slice(0, 1)}`)
       },
-      leave: (key: string) => void told.push(`out ${key.slice(0, 1)}`),
+      leave: (key: string) => void changes.push(`out ${key.slice(0, 1)}`),
       holdBody,
       holdAnswer,
     }
-    return { told, inFlight, admission }
+    return { changes, inFlight, admission }
   }
 
   it.each<readonly [string, Handler, unknown, number]>([
@@ -463,11 +463,11 @@ describe('a call', () => {
     ['a body that is none', answering, '{', 400],
     ['a body that is too large', answering, { ...good, input: 'x'.repeat(20_000) }, 413],
   ])('keeps its place until %s', async (_what, handler, body, status) => {
-    const { told, ...options } = places()
+    const { changes, ...options } = places()
     const answer = await post(await listen(handler, { options }), body)
     await answer.text()
     expect(answer.status).toBe(status)
-    await expect.poll(() => [told, options.inFlight.size]).toEqual([['in a', 'out a'], 0])
+    await expect.poll(() => [changes, options.inFlight.size]).toEqual([['in a', 'out a'], 0])
   })
 
   it('that is not admitted has no place to release', async () => {
@@ -478,7 +478,7 @@ describe('a call', () => {
     const unknown = { ...places(), authenticate: () => Promise.reject(new GatewayError('authentication', 'who?')) }
     expect((await post(await listen(answering, { options: unknown }), good)).status).toBe(401)
     await expect.poll(() => [full.inFlight.size, unknown.inFlight.size]).toEqual([0, 0])
-    expect([full.told, unknown.told]).toEqual([[], []])
+    expect([full.changes, unknown.changes]).toEqual([[], []])
   })
 
   it('ends when its caller leaves, and that is no bug', async () => {
@@ -490,16 +490,16 @@ describe('a call', () => {
       ended.resolve(signal.aborted)
       throw new Error('because of it')
     }
-    const { told, ...options } = places()
+    const { changes, ...options } = places()
     const caller = new AbortController()
     const answer = post(await listen(waiting, { options: { ...options, onBug: ({ message }) => void bugs.push(message) } }), good, {
       signal: caller.signal,
     })
-    await expect.poll(() => told).toEqual(['in a'])
+    await expect.poll(() => changes).toEqual(['in a'])
     caller.abort()
     await expect(answer).rejects.toThrow()
     expect(await ended.promise).toBe(true)
-    await expect.poll(() => [told, options.inFlight.size]).toEqual([['in a', 'out a'], 0])
+    await expect.poll(() => [changes, options.inFlight.size]).toEqual([['in a', 'out a'], 0])
     expect(bugs).toEqual([])
   })
 
@@ -523,11 +523,11 @@ describe('a call', () => {
   })
 
   it('is refused while the gateway is shutting down, before its key is checked', async () => {
-    const { told, ...options } = places()
+    const { changes, ...options } = places()
     const authenticate = (): never => expect.unreachable()
     const answer = await post(await listen(answering, { options: { ...options, authenticate, accepting: () => false } }), good)
     expect([answer.status, answer.headers.get('retry-after'), answer.headers.get('connection')]).toEqual([503, '1', 'close'])
-    expect(told).toEqual([])
+    expect(changes).toEqual([])
   })
 
   it.each([

@@ -8,16 +8,20 @@ import { withoutHalfCounts } from './whole-counts.ts'
 type Counts = Parameters<typeof createUsage>[0]
 
 /** What is left of the counts at the end of an answer, and what its record holds of them. */
-function told(counts: Counts, spoke = true, modalities?: readonly string[]): { readonly told: Usage | undefined; readonly kept: Usage | undefined } {
+function completed(
+  counts: Counts,
+  spoke = true,
+  modalities?: readonly string[],
+): { readonly completed: Usage | undefined; readonly kept: Usage | undefined } {
   const record: AttemptRecord = { endpoint: testEndpoint(), status: 200, startedAt: 0, ...(spoke ? { firstTokenMs: 1 } : {}) }
   const events: ModelEvent[] = [{ type: 'response-end', reason: 'stop', usage: createUsage(counts) }]
   const shown = withoutHalfCounts(events, { input: [], ...(modalities === undefined ? {} : { modalities }) }, record)
-  return { told: (shown.at(-1) as { usage?: Usage }).usage, kept: record.counted }
+  return { completed: (shown.at(-1) as { usage?: Usage }).usage, kept: record.counted }
 }
 
 describe('counts at the end of an answer', () => {
   it('are used if they cover prompt and output', () => {
-    expect(told({ inputTokens: 30, outputTokens: 2 })).toMatchObject({ told: { inputTokens: 30, outputTokens: 2 }, kept: undefined })
+    expect(completed({ inputTokens: 30, outputTokens: 2 })).toMatchObject({ completed: { inputTokens: 30, outputTokens: 2 }, kept: undefined })
   })
 
   it.each<[string, Counts, boolean]>([
@@ -25,7 +29,7 @@ describe('counts at the end of an answer', () => {
     ['without its words', { inputTokens: 30 }, true],
     ['of nothing', {}, false],
   ])('%s are incomplete, and correct an estimate', (_name, counts, spoke) => {
-    const { told: usage, kept } = told(counts, spoke)
+    const { completed: usage, kept } = completed(counts, spoke)
     expect(usage).toBeUndefined()
     expect(kept).toEqual(createUsage(counts))
   })
@@ -35,11 +39,11 @@ describe('counts at the end of an answer', () => {
     ['counts pictures apart', { inputTokens: 30, imageOutputTokens: 1_290 }],
     ['says what it charges for', { inputTokens: 30, billed: { inputTokens: 3, outputTokens: 1 } }],
   ])('are used where their server %s', (_name, counts) => {
-    expect(told(counts).told).toEqual(createUsage(counts))
+    expect(completed(counts).completed).toEqual(createUsage(counts))
   })
 
   it('are used for an empty answer, and for vectors', () => {
-    expect(told({ inputTokens: 30 }, false).told).toBeDefined()
-    expect(told({ inputTokens: 30 }, true, ['embeddings']).told).toBeDefined()
+    expect(completed({ inputTokens: 30 }, false).completed).toBeDefined()
+    expect(completed({ inputTokens: 30 }, true, ['embeddings']).completed).toBeDefined()
   })
 })

@@ -45,18 +45,18 @@ it.each([
   ['gpt-6.1-terra', BOTH],
   ['gpt-10', BOTH],
   ['ft:gpt-5.6-luna:acme::1', BOTH],
-])('%s gets cache breakpoints only if it supports them, because older models refuse the call', (model, told) => {
-  expect(marks(openai, model)).toEqual(told)
-  expect(marks(azure, model)).toEqual(told)
+])('%s gets cache breakpoints only if it supports them, because older models refuse the call', (model, expected) => {
+  expect(marks(openai, model)).toEqual(expected)
+  expect(marks(azure, model)).toEqual(expected)
 })
 
 it.each([
   ['openai.gpt-5.5', []],
   ['openai.gpt-oss-120b', []],
   ['openai.gpt-5.6-sol', BOTH],
-])('%s on Bedrock gets them if it supports them', (model, told) => {
-  expect(marks(amazonBedrock, model)).toEqual(told)
-  expect(marks(amazonBedrockMantle, model)).toEqual(told)
+])('%s on Bedrock gets them if it supports them', (model, expected) => {
+  expect(marks(amazonBedrock, model)).toEqual(expected)
+  expect(marks(amazonBedrockMantle, model)).toEqual(expected)
 })
 
 it.each([litellm, requesty, vercel])('$slug, which passes them on to Claude, gets them', ({ slug, name, options }) => {

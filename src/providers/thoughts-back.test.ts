@@ -7,7 +7,7 @@ import { novita } from './novita.ts'
 import { together } from './together.ts'
 
 /** The encoded message that contains the call. */
-function told({ slug, name, options }: Provider, upstreamModel: string): unknown {
+function replayed({ slug, name, options }: Provider, upstreamModel: string): unknown {
   const { body } = openAiChat.encodeRequest(
     {
       input: [
@@ -40,9 +40,9 @@ describe('the reasoning before a call', () => {
     [together, 'zai-org/GLM-5', 'reasoning'],
     [novita, 'minimax/minimax-m2', 'reasoning_content'],
   ])('is sent back to $slug, which reads it from %s', (provider, model, field) => {
-    expect(told(provider, model)).toMatchObject({ [field]: 'I need f.', tool_calls: [{ id: 'c' }] })
+    expect(replayed(provider, model)).toMatchObject({ [field]: 'I need f.', tool_calls: [{ id: 'c' }] })
   })
   it.each(['llama-3.3-70b-versatile', 'moonshotai/kimi-k2-instruct'])('is not sent to %s on groq, which refuses the field', (model) => {
-    expect(told(groq, model)).not.toHaveProperty('reasoning')
+    expect(replayed(groq, model)).not.toHaveProperty('reasoning')
   })
 })

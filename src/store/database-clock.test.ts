@@ -9,28 +9,28 @@ const HOUR = 3_600_000
 describe('the clock of a database', () => {
   const setUp = () => {
     const own = manualClock()
-    const told: number[] = []
+    const reported: number[] = []
     return {
       own,
-      told,
+      reported,
       clock: createDatabaseClock(
         own,
-        (aheadMs) => void told.push(aheadMs),
+        (aheadMs) => void reported.push(aheadMs),
         () => own.now(),
       ),
     }
   }
 
   it('is that of the process while both agree, not counting the time of the query', () => {
-    const { own, told, clock } = setUp()
+    const { own, reported, clock } = setUp()
     clock.note(own.now() + 4_000, 2)
     clock.note(own.now() - 5_400, 900)
     expect(clock.now()).toBe(own.now())
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
   })
 
   it('is used where they differ, which is reported once, and again when it is over', () => {
-    const { own, told, clock } = setUp()
+    const { own, reported, clock } = setUp()
     clock.note(own.now() - HOUR, 0)
     expect(clock.now()).toBe(own.now() - HOUR)
     own.advance(1_000)
@@ -40,7 +40,7 @@ describe('the clock of a database', () => {
     expect(clock.now()).toBe(own.now() + HOUR)
     clock.note(own.now(), 0)
     expect(clock.now()).toBe(own.now())
-    expect(told).toEqual([HOUR, 0])
+    expect(reported).toEqual([HOUR, 0])
   })
 })
 
@@ -49,8 +49,8 @@ describe.skipIf(!postgres.available)('a process whose clock is ahead of PostgreS
   it('uses the clock of the database as soon as it has read it', async () => {
     if (!postgres.available) return
     const schema = await postgres.createSchema()
-    const told: number[] = []
-    const store = await createStore({ url: schema.url, maxConnections: 1, onClockDifference: (aheadMs) => void told.push(aheadMs) })
+    const reported: number[] = []
+    const store = await createStore({ url: schema.url, maxConnections: 1, onClockDifference: (aheadMs) => void reported.push(aheadMs) })
     try {
       await store.migrate()
       await store.version()
@@ -59,7 +59,7 @@ describe.skipIf(!postgres.available)('a process whose clock is ahead of PostgreS
       vi.spyOn(Date, 'now').mockImplementation(() => now() + HOUR)
       await store.version()
       expect(Math.abs(store.clock.now() - now())).toBeLessThan(5_000)
-      expect(told.map((aheadMs) => Math.round(aheadMs / HOUR))).toEqual([1])
+      expect(reported.map((aheadMs) => Math.round(aheadMs / HOUR))).toEqual([1])
     } finally {
       vi.restoreAllMocks()
       await store.close()

@@ -12,15 +12,15 @@ async function emitted(
   events: readonly ModelEvent[],
   answer: ModelAnswer,
 ): Promise<readonly { readonly name: string; readonly fields: JsonObject }[]> {
-  const told: { name: string; fields: JsonObject }[] = []
+  const bodies: { name: string; fields: JsonObject }[] = []
   const ask = async (_request: unknown, options: AskOptions = {}): Promise<ModelAnswer> => {
     for (const event of events) options.onEvents?.([event])
     return answer
   }
-  const emit = (name: string, fields: JsonObject = {}): void => void told.push({ name, fields })
+  const emit = (name: string, fields: JsonObject = {}): void => void bodies.push({ name, fields })
   const context = { settings: tool.settings.parse({}), call: testCall(), uses: 1, ask, emit } as unknown as ToolContext<never>
   await tool.execute({ prompt: 'why?' }, context)
-  return told
+  return bodies
 }
 
 const text = (delta: string): ModelEvent => ({ type: 'text-delta', key: 'm', delta })

@@ -17,10 +17,10 @@ it('fields whose effect is the default are ignored', () => {
 it.each([
   [true, ['reasoning.exclude']],
   [false, []],
-])('reasoning.exclude: %s is left out, and reported where it had an effect', (exclude, told) => {
+])('reasoning.exclude: %s is left out, and reported where it had an effect', (exclude, reported) => {
   const { body, dropped } = encode({ reasoning: { effort: 'low', exclude } })
   expect(body['reasoning']).toEqual({ effort: 'low' })
-  expect(dropped).toEqual(told)
+  expect(dropped).toEqual(reported)
 })
 
 it('the location and speed options of another vendor are left out, and the location is reported', () => {

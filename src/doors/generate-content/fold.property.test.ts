@@ -33,7 +33,7 @@ const parse = (wire: string): readonly Told[] =>
     .slice(0, -1)
     .map((event) => JSON.parse(event.replace(/^data: /, '')) as Told)
 
-const partsOf = (told: readonly Told[]): readonly Part[] => told.flatMap(({ candidates }) => candidates?.[0].content.parts ?? [])
+const partsOf = (chunks: readonly Told[]): readonly Part[] => chunks.flatMap(({ candidates }) => candidates?.[0].content.parts ?? [])
 
 /** How a reader joins the parts of a stream: neighbouring texts of one kind become one, with the seal of the first. */
 function joined(parts: readonly Part[]): readonly Part[] {
@@ -56,13 +56,13 @@ describe('any answer', () => {
         const wire = assemble(true, events).takeWire()
         const json = assemble(false, events).answer()
         expect(wire + json).not.toMatch(/\\ud[89a-f]/i)
-        const told = parse(wire)
+        const chunks = parse(wire)
         const whole = JSON.parse(json) as Told
-        expect(joined(partsOf(told))).toEqual(joined(partsOf([whole])))
-        const { content: _stream, ...last } = told.at(-1)!.candidates![0]
+        expect(joined(partsOf(chunks))).toEqual(joined(partsOf([whole])))
+        const { content: _stream, ...last } = chunks.at(-1)!.candidates![0]
         const { content: _json, ...all } = whole.candidates![0]
         expect(last).toEqual(all)
-        expect(told.at(-1)!['usageMetadata']).toEqual(whole['usageMetadata'])
+        expect(chunks.at(-1)!['usageMetadata']).toEqual(whole['usageMetadata'])
       }),
       RUNS,
     )
@@ -71,12 +71,12 @@ describe('any answer', () => {
   it('has a part in every chunk, and a finish reason only in the last', () => {
     fc.assert(
       fc.property(answers, (events) => {
-        const told = parse(assemble(true, events).takeWire())
-        for (const { candidates } of told) {
+        const chunks = parse(assemble(true, events).takeWire())
+        for (const { candidates } of chunks) {
           expect(candidates![0].content.parts).toHaveLength(1)
           expect(Object.keys(candidates![0].content.parts[0]!)).not.toEqual([])
         }
-        expect(told.map(({ candidates }) => candidates![0]['finishReason'] !== undefined)).toEqual(told.map((_, at) => at === told.length - 1))
+        expect(chunks.map(({ candidates }) => candidates![0]['finishReason'] !== undefined)).toEqual(chunks.map((_, at) => at === chunks.length - 1))
       }),
       RUNS,
     )

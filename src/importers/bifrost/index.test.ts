@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 const provider = (slug: string) => team.file.providers.find((one) => one.slug === slug)
 const model = (name: string) => team.file.models.find(({ slug, aliases }) => slug === name || aliases?.includes(name) === true)
-const told = (path: string) => team.notes.find((one) => one.path === path)
+const noteAt = (path: string) => team.notes.find((one) => one.path === path)
 
 describe('a configuration of Bifrost', () => {
   it('has a provider for each account, under the name that callers use where it accepts any model', () => {
@@ -53,13 +53,13 @@ describe('a configuration of Bifrost', () => {
 
   it('converts settings with a counterpart, and reports the rest', () => {
     expect(team.file).toMatchObject({ server: { body_limit: '100MB', allowed_origins: ['*'] } })
-    expect(told('providers.elevenlabs')?.message).toContain('"elevenlabs/..." is not carried')
-    expect(told('providers.azure.keys[1].models')).toMatchObject({ kind: 'lost', message: expect.stringContaining('speech') as string })
-    expect(told('providers.azure.keys[1].value')?.message).toContain('plain text')
-    expect(told('providers.openai.keys[1].weight')?.message).toContain('used in turns')
-    expect(told('plugins[0]')?.message).toContain('otel-collector')
-    expect(told('plugins[2]')).toMatchObject({ kind: 'fine' })
-    expect(told('governance.virtual_keys')?.message).toContain('POST /api/v1/keys')
+    expect(noteAt('providers.elevenlabs')?.message).toContain('"elevenlabs/..." is not carried')
+    expect(noteAt('providers.azure.keys[1].models')).toMatchObject({ kind: 'lost', message: expect.stringContaining('speech') as string })
+    expect(noteAt('providers.azure.keys[1].value')?.message).toContain('plain text')
+    expect(noteAt('providers.openai.keys[1].weight')?.message).toContain('used in turns')
+    expect(noteAt('plugins[0]')?.message).toContain('otel-collector')
+    expect(noteAt('plugins[2]')).toMatchObject({ kind: 'fine' })
+    expect(noteAt('governance.virtual_keys')?.message).toContain('POST /api/v1/keys')
   })
 })
 

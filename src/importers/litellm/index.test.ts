@@ -26,7 +26,7 @@ const named = ({ file }: Imported, name: string): ModelDraft | undefined =>
   file.models.find(({ slug, aliases }) => slug === name || aliases?.includes(name) === true)
 const endpoints = (imported: Imported, name: string): readonly EndpointDraft[] => named(imported, name)?.endpoints ?? []
 const provider = ({ file }: Imported, slug: string): ProviderDraft | undefined => file.providers.find((one) => one.slug === slug)
-const told = ({ notes }: Imported, path: string): string | undefined => {
+const noteAt = ({ notes }: Imported, path: string): string | undefined => {
   const note = notes.find((one) => one.path === path)
   return note === undefined ? undefined : `${note.kind}: ${note.message}`
 }
@@ -60,7 +60,7 @@ describe('names', () => {
     expect(named(team, 'gpt-4')).toBe(named(team, 'gpt-4o'))
     expect(named(team, 'gpt-4-turbo')).toBe(named(team, 'gpt-4o'))
     expect(endpoints(team, 'openai/gpt-4o')).toEqual(endpoints(team, 'gpt-4o'))
-    expect(told(gallery, 'router_settings.model_group_alias.slow')).toMatch(/^lost: "slow" is not carried/)
+    expect(noteAt(gallery, 'router_settings.model_group_alias.slow')).toMatch(/^lost: "slow" is not carried/)
   })
 })
 
@@ -119,8 +119,8 @@ describe('fallbacks', () => {
 
   it('of all are those of models without one of their own', () => {
     expect(endpoints(gallery, 'qwen').some(({ upstream_model: id, weight }) => id === 'gpt-5-deployment' && weight === 0)).toBe(true)
-    expect(told(gallery, 'litellm_settings.fallbacks[0].*')).toMatch(/^do: "nobody" is left out/)
-    expect(told(gallery, 'litellm_settings.fallbacks[1].lake[0].temperature')).toMatch(/^do: /)
+    expect(noteAt(gallery, 'litellm_settings.fallbacks[0].*')).toMatch(/^do: "nobody" is left out/)
+    expect(noteAt(gallery, 'litellm_settings.fallbacks[1].lake[0].temperature')).toMatch(/^do: /)
   })
 })
 
@@ -138,7 +138,7 @@ describe('fallbacks between several kinds of them', () => {
   it('may be named by an alias', () => {
     const imported = read(models('gpt-4o', 'gpt-4.1'), { model_group_alias: { smart: 'gpt-4.1' }, fallbacks: [{ 'gpt-4o': ['smart'] }] })
     expect(asked(imported, 'gpt-4o')).toEqual(['gpt-4o', 'gpt-4.1'])
-    expect(told(imported, 'router_settings.fallbacks[0].gpt-4o')).toBeUndefined()
+    expect(noteAt(imported, 'router_settings.fallbacks[0].gpt-4o')).toBeUndefined()
   })
 
   it('and the default model may be named by an alias', () => {
@@ -158,7 +158,7 @@ describe('fallbacks between several kinds of them', () => {
     }
     const imported = read(models('gpt-4o', 'gpt-4.1', 'gpt-5-mini'), part)
     expect(asked(imported, 'smart')).toEqual(['gpt-4.1', 'gpt-5-mini', 'gpt-4o'])
-    expect(told(imported, 'router_settings.fallbacks[0].smart')).toContain('gpt-4.1')
+    expect(noteAt(imported, 'router_settings.fallbacks[0].smart')).toContain('gpt-4.1')
   })
 
   it('are of the same kind as the model: embeddings do not fall back to text models', () => {
@@ -195,7 +195,7 @@ describe('accounts', () => {
       api_keys: ['${AWS_SECRET}'],
       settings: { region: 'eu-central-1', access_key_id: '${AWS_ID}' },
     })
-    expect(told(gallery, 'model_list[20].litellm_params.aws_role_name')).toMatch(/^do: keys or a bearer token/)
+    expect(noteAt(gallery, 'model_list[20].litellm_params.aws_role_name')).toMatch(/^do: keys or a bearer token/)
   })
 
   it('are custom servers where the URL is unknown, and vendors where it is theirs', () => {
@@ -226,7 +226,7 @@ describe('accounts', () => {
 
   it('with a key in plain text keep it, and it is said', () => {
     expect(provider(team, '10.0.0.5-8000')?.api_keys).toEqual(['sk-plain-text'])
-    expect(told(team, 'model_list[6].litellm_params.api_key')).toMatch(/^do: is written there in plain text/)
+    expect(noteAt(team, 'model_list[6].litellm_params.api_key')).toMatch(/^do: is written there in plain text/)
     expect(provider(ofEntry({ model: 'gpt-4o', api_key: 'a${b}c' }), 'openai')?.api_keys).toEqual(['a$${b}c'])
   })
 })
@@ -263,9 +263,9 @@ describe('wildcards', () => {
   })
 
   it('that cannot be expressed are reported, and their provider is on', () => {
-    expect(told(gallery, 'model_list[0]')).toMatch(/^do: stands for every provider/)
-    expect(told(gallery, 'model_list[2].model_name')).toMatch(/^do: "anthropic\/\*" for "anthropic\/\*" cannot be said.*openrouter\/ID/)
-    expect(told(gallery, 'model_list[3].model_name')).toMatch(/^do: "claude-\*" stands for no list here/)
+    expect(noteAt(gallery, 'model_list[0]')).toMatch(/^do: stands for every provider/)
+    expect(noteAt(gallery, 'model_list[2].model_name')).toMatch(/^do: "anthropic\/\*" for "anthropic\/\*" cannot be said.*openrouter\/ID/)
+    expect(noteAt(gallery, 'model_list[3].model_name')).toMatch(/^do: "claude-\*" stands for no list here/)
     expect(provider(gallery, 'openrouter')).toBeDefined()
     expect(provider(gallery, 'anthropic')).toBeDefined()
   })
@@ -279,7 +279,7 @@ describe('what is known of a model', () => {
       cache_read: 0.31,
       tiers: [{ from_input_tokens: 200_001, input: 2.5, output: 15 }],
     })
-    expect(told(gallery, 'model_list[18].litellm_params.input_cost_per_image')).toMatch(/^do: /)
+    expect(noteAt(gallery, 'model_list[18].litellm_params.input_cost_per_image')).toMatch(/^do: /)
   })
 
   it('includes that it makes embeddings', () => {
@@ -291,10 +291,10 @@ describe('what is known of a model', () => {
 
   it('leaves out kinds of models that are not supported, by name', () => {
     expect(named(team, 'whisper')).toBeUndefined()
-    expect(told(team, 'model_list[9]')).toMatch(/^lost: "whisper".*audio_transcription/)
-    expect(told(team, 'model_list[10]')).toMatch(/^lost: "sage".*the provider of "sagemaker\/jumpstart-llama" is not known/)
-    expect(told(ofEntry({ model: 'openai_like/x' }), 'model_list[0]')).toMatch(/^lost: "m".*without api_base/)
-    expect(told(ofEntry({}), 'model_list[0]')).toMatch(/^lost: "m".*litellm_params.model/)
+    expect(noteAt(team, 'model_list[9]')).toMatch(/^lost: "whisper".*audio_transcription/)
+    expect(noteAt(team, 'model_list[10]')).toMatch(/^lost: "sage".*the provider of "sagemaker\/jumpstart-llama" is not known/)
+    expect(noteAt(ofEntry({ model: 'openai_like/x' }), 'model_list[0]')).toMatch(/^lost: "m".*without api_base/)
+    expect(noteAt(ofEntry({}), 'model_list[0]')).toMatch(/^lost: "m".*litellm_params.model/)
   })
 })
 
@@ -303,21 +303,21 @@ describe('settings that no provider can have', () => {
 
   it('are reported at their entry, and the rest loads', () => {
     const ollama = ofEntry({ model: 'ollama/mistral', api_base: 'your_ollama_api_base' })
-    expect(told(ollama, 'model_list[0]')).toBe('lost: "m" is not carried: api_base is no http or https URL')
-    expect(told(ofEntry({ model: 'openai/x', api_base: 'https://me:hidden@x.test/v1' }), 'model_list[0]')).toMatch(/^lost: .*holds credentials/)
-    expect(told(ofEntry({ model: 'openai/x', api_base: 'https://x.test/v1?a=b' }), 'model_list[0]')).toMatch(/^lost: .*has a query/)
-    expect(told(ofEntry({ model: 'azure/', api_base: 'https://a.openai.azure.com', api_key: 'os.environ/K' }), 'model_list[0]')).toMatch(
+    expect(noteAt(ollama, 'model_list[0]')).toBe('lost: "m" is not carried: api_base is no http or https URL')
+    expect(noteAt(ofEntry({ model: 'openai/x', api_base: 'https://me:hidden@x.test/v1' }), 'model_list[0]')).toMatch(/^lost: .*holds credentials/)
+    expect(noteAt(ofEntry({ model: 'openai/x', api_base: 'https://x.test/v1?a=b' }), 'model_list[0]')).toMatch(/^lost: .*has a query/)
+    expect(noteAt(ofEntry({ model: 'azure/', api_base: 'https://a.openai.azure.com', api_key: 'os.environ/K' }), 'model_list[0]')).toMatch(
       /no model of it/,
     )
     const spaced = ofEntry({ model: 'gpt-4o', api_key: 'os.environ/K', extra_headers: { 'AI-Resource Group': 'x', 'x-team': 'y' } })
     expect(provider(spaced, 'openai')?.headers).toEqual({ 'x-team': 'y' })
-    expect(told(spaced, 'model_list[0].litellm_params.extra_headers.AI-Resource Group')).toBe('do: left out: no header that can be sent')
+    expect(noteAt(spaced, 'model_list[0].litellm_params.extra_headers.AI-Resource Group')).toBe('do: left out: no header that can be sent')
   })
 
   it('keeps the path of what stands before a provider', () => {
     expect(provider(azure('https://apim.test/llm/eu/'), 'azure')?.base_url).toBe('https://apim.test/llm/eu/openai/v1')
     expect(provider(azure('https://apim.test/llm/openai/deployments/x?api-version=1'), 'azure')?.base_url).toBe('https://apim.test/llm/openai/v1')
-    expect(told(azure('https://apim.test/llm/eu/'), 'model_list[0].litellm_params.api_base')).toMatch(/^do: is asked at \/llm\/eu\/openai\/v1/)
+    expect(noteAt(azure('https://apim.test/llm/eu/'), 'model_list[0].litellm_params.api_base')).toMatch(/^do: is asked at \/llm\/eu\/openai\/v1/)
     expect(provider(azure('https://apim.test/'), 'azure')?.base_url).toBe('https://apim.test')
   })
 
@@ -330,7 +330,7 @@ describe('settings that no provider can have', () => {
     ['omni-moderation-latest', 'moderation'],
   ])('knows %s by its name for one that nothing here serves', (model, kind) => {
     const imported = ofEntry({ model, api_key: 'os.environ/K' })
-    expect(told(imported, 'model_list[0]')).toContain(`nothing here serves models for ${kind}`)
+    expect(noteAt(imported, 'model_list[0]')).toContain(`nothing here serves models for ${kind}`)
     expect(imported.file.models).toEqual([])
   })
 
@@ -340,9 +340,9 @@ describe('settings that no provider can have', () => {
 
   it('reports other secrets in the result', () => {
     const key = ofEntry({ model: 'vertex_ai/gemini-2.5-pro', vertex_project: 'p', vertex_credentials: { private_key: 'x' } })
-    expect(told(key, 'model_list[0].litellm_params.vertex_credentials')).toMatch(/plain text/)
+    expect(noteAt(key, 'model_list[0].litellm_params.vertex_credentials')).toMatch(/plain text/)
     const header = ofEntry({ model: 'gpt-4o', api_key: 'os.environ/K', extra_headers: { Authorization: 'Bearer x' } })
-    expect(told(header, 'model_list[0].litellm_params.extra_headers.Authorization')).toMatch(/plain text/)
+    expect(noteAt(header, 'model_list[0].litellm_params.extra_headers.Authorization')).toMatch(/plain text/)
   })
 
   it('may be spread over files, which are joined as LiteLLM joins them', () => {
@@ -366,12 +366,12 @@ describe('a deployment with an opaque id', () => {
     const pricing = { input: 2.5, output: 10, cache_read: 1.25 }
     expect(endpoints(costing('azure/gpt-4o'), 'm')[0]?.pricing).toMatchObject(pricing)
     expect(endpoints(costing('azure/global-standard/gpt-4o'), 'm')[0]?.pricing).toMatchObject(pricing)
-    expect(told(costing('azure/gpt-4o'), 'model_list[0].model_info.base_model')).toMatch(/^do: its prices of today/)
+    expect(noteAt(costing('azure/gpt-4o'), 'model_list[0].model_info.base_model')).toMatch(/^do: its prices of today/)
   })
 
   it('has the prices of the file, or a note that they are unknown', () => {
     expect(endpoints(costing('azure/gpt-4o', { input_cost_per_token: 0.000001 }), 'm')[0]?.pricing).toEqual({ input: 1 })
-    expect(told(costing('azure/unheard-of'), 'model_list[0].model_info.base_model')).toMatch(/its cost is null/)
+    expect(noteAt(costing('azure/unheard-of'), 'model_list[0].model_info.base_model')).toMatch(/its cost is null/)
     expect(endpoints(ofEntry({ model: 'gpt-4o', api_key: 'os.environ/K' }, { model_info: { base_model: 'gpt-4o' } }), 'm')[0]).not.toHaveProperty(
       'pricing',
     )
@@ -386,11 +386,11 @@ describe('settings', () => {
   })
 
   it('without one are reported with what to do instead', () => {
-    expect(told(team, 'general_settings.master_key')).toMatch(/^do: as SIGNALBOX_API_KEY/)
-    expect(told(team, 'litellm_settings.success_callback[0]')).toMatch(/^do: a destination of type langfuse/)
-    expect(told(team, 'router_settings.routing_strategy')).toMatch(/^do: default_provider_sort: latency/)
-    expect(told(gallery, 'guardrails')).toMatch(/^do: guardrails/)
-    expect(told(ofEntry({ model: 'gpt-4o', api_key: 'os.environ/K', no_such: 1 }), 'model_list[0].litellm_params.no_such')).toMatch(
+    expect(noteAt(team, 'general_settings.master_key')).toMatch(/^do: as SIGNALBOX_API_KEY/)
+    expect(noteAt(team, 'litellm_settings.success_callback[0]')).toMatch(/^do: a destination of type langfuse/)
+    expect(noteAt(team, 'router_settings.routing_strategy')).toMatch(/^do: default_provider_sort: latency/)
+    expect(noteAt(gallery, 'guardrails')).toMatch(/^do: guardrails/)
+    expect(noteAt(ofEntry({ model: 'gpt-4o', api_key: 'os.environ/K', no_such: 1 }), 'model_list[0].litellm_params.no_such')).toMatch(
       /^do: has no counterpart/,
     )
   })
@@ -410,7 +410,7 @@ describe('settings', () => {
     )
     const unknown = imported.notes.filter(({ message }) => message.includes('or is not known')).map(({ path }) => path)
     expect(unknown).toEqual([])
-    expect(told(imported, 'litellm_settings.forward_traceparent_to_llm_provider')).toContain('trace_context')
+    expect(noteAt(imported, 'litellm_settings.forward_traceparent_to_llm_provider')).toContain('trace_context')
   })
 
   it('for its auto router name the counterpart', () => {
@@ -420,12 +420,12 @@ describe('settings', () => {
 
   it('distinguish callbacks that check calls from those that log', () => {
     const imported = ofEntry({ model: 'gpt-4o', api_key: 'os.environ/K' }, {}, { litellm_settings: { callbacks: ['presidio', 'newrelic'] } })
-    expect(told(imported, 'litellm_settings.callbacks[0]')).toMatch(/^do: guardrails/)
-    expect(told(imported, 'litellm_settings.callbacks[1]')).toMatch(/^do: a destination of type newrelic/)
+    expect(noteAt(imported, 'litellm_settings.callbacks[0]')).toMatch(/^do: guardrails/)
+    expect(noteAt(imported, 'litellm_settings.callbacks[1]')).toMatch(/^do: a destination of type newrelic/)
   })
 
   it('with several timeouts become the longest, with a note', () => {
     expect(provider(team, 'openai')?.timeouts).toEqual({ total: '300s' })
-    expect(told(team, 'model_list[2].litellm_params.stream_timeout')).toMatch(/^do: the provider openai has one patience/)
+    expect(noteAt(team, 'model_list[2].litellm_params.stream_timeout')).toMatch(/^do: the provider openai has one patience/)
   })
 })

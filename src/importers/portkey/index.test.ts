@@ -13,7 +13,7 @@ beforeAll(async () => {
 const ofFile = (name: string): Imported => portkey.read(JSON.parse(readFileSync(join(import.meta.dirname, '__fixtures__', name), 'utf8')), context)
 const endpoints = ({ file }: Imported, name: string) =>
   file.models.find(({ slug, aliases }) => slug === name || aliases?.includes(name) === true)?.endpoints
-const told = ({ notes }: Imported, path: string) => notes.find((one) => one.path === path)
+const noteAt = ({ notes }: Imported, path: string) => notes.find((one) => one.path === path)
 
 describe('a config of Portkey', () => {
   it('is a model: balanced targets by weight, and what they fall back to', () => {
@@ -36,13 +36,13 @@ describe('a config of Portkey', () => {
         timeouts: { first_token: '30s' },
       },
     ])
-    expect(told(nested, 'request_timeout')?.message).toContain('until the answer begins')
-    expect(told(nested, 'targets[3]')).toMatchObject({ kind: 'lost' })
-    expect(told(nested, 'targets[0].targets[1].api_key')?.message).toContain('plain text')
-    expect(told(nested, 'targets[0].targets[0].override_params.temperature')?.message).toContain('preset')
-    expect(told(nested, 'targets[1].forward_headers')?.message).toContain('headers of the provider')
-    expect(told(nested, 'cache')?.message).toContain('identical')
-    expect(told(nested, 'input_guardrails')?.message).toContain('guardrails')
+    expect(noteAt(nested, 'request_timeout')?.message).toContain('until the answer begins')
+    expect(noteAt(nested, 'targets[3]')).toMatchObject({ kind: 'lost' })
+    expect(noteAt(nested, 'targets[0].targets[1].api_key')?.message).toContain('plain text')
+    expect(noteAt(nested, 'targets[0].targets[0].override_params.temperature')?.message).toContain('preset')
+    expect(noteAt(nested, 'targets[1].forward_headers')?.message).toContain('headers of the provider')
+    expect(noteAt(nested, 'cache')?.message).toContain('identical')
+    expect(noteAt(nested, 'input_guardrails')?.message).toContain('guardrails')
   })
 
   it('with conditions is a model for each target, with its name', () => {
@@ -50,7 +50,7 @@ describe('a config of Portkey', () => {
     expect(endpoints(conditional, 'strong')).toMatchObject([{ provider: 'openai', upstream_model: 'gpt-4o' }])
     expect(endpoints(conditional, 'cheap')).toMatchObject([{ provider: 'ollama' }])
     expect(endpoints(conditional, 'portkey/config')).toMatchObject([{ provider: 'ollama', upstream_model: 'llama3.2' }])
-    expect(told(conditional, 'strategy.conditions[0]')?.message).toContain('nothing chooses by conditions')
+    expect(noteAt(conditional, 'strategy.conditions[0]')?.message).toContain('nothing chooses by conditions')
   })
 
   it('without models is its providers, and callers name the model', () => {
@@ -62,7 +62,7 @@ describe('a config of Portkey', () => {
       ],
       models: [],
     })
-    expect(told(balance, 'targets[0].provider')?.message).toContain('takes the model that callers name')
+    expect(noteAt(balance, 'targets[0].provider')?.message).toContain('takes the model that callers name')
   })
 
   it('is reported with what to do for members that have a counterpart', () => {
@@ -86,7 +86,7 @@ describe('a config of Portkey', () => {
       { provider: 'google-vertex', upstream_model: 'gemini-2.5-pro', weight: 0 },
     ])
     expect(imported.file.providers[0]).toEqual({ slug: 'openai', api_keys: ['${OPENAI_PROD_API_KEY}'] })
-    expect(told(imported, 'targets[0].override_params.model')?.message).toContain('OPENAI_PROD_API_KEY')
+    expect(noteAt(imported, 'targets[0].override_params.model')?.message).toContain('OPENAI_PROD_API_KEY')
     expect(endpoints(portkey.read(target('@openai-prod/gpt-4o'), context), 'portkey/config')).toMatchObject([{ provider: 'openai' }])
   })
 
@@ -115,7 +115,7 @@ describe('a config of Portkey', () => {
     const imported = portkey.read({ strategy: { mode: 'loadbalance' }, targets }, context)
     expect(imported.file.providers.map(({ slug }) => slug)).toEqual(['openai'])
     expect(endpoints(imported, 'portkey/config')).toEqual([{ provider: 'openai', upstream_model: 'gpt-4o' }])
-    expect(told(imported, 'targets[1]')).toMatchObject({ kind: 'fine', message: expect.stringContaining('weight 0') as string })
+    expect(noteAt(imported, 'targets[1]')).toMatchObject({ kind: 'fine', message: expect.stringContaining('weight 0') as string })
   })
 
   it('balances as it says: a target without a weight has 1, and what is balanced within has a share of its own', () => {
