@@ -169,6 +169,15 @@ const BROKEN: { readonly [dialect: string]: Reply } = {
   ),
 }
 
+/** What is recorded for a stream that does not end. */
+async function costOfBroken(body: object, reply: Reply): Promise<number> {
+  upstream.script(reply)
+  const text = await (await gateway.respond({ input: 'hi', stream: true, ...body })).text()
+  const id = /"id":"(gen-[^"]+)"/.exec(text)![1]!
+  const { data } = (await (await gateway.api('GET', `/api/v1/generation?id=${id}`)).json()) as { data: { total_cost: number } }
+  return data.total_cost
+}
+
 describe.each([
   ['openai-chat', says],
   ['openai-responses', completed],
@@ -191,17 +200,11 @@ describe.each([
   })
 
   it('is charged for an answer that nobody counted, too', async () => {
-    const costOf = async (body: object, ...replies: readonly Reply[]): Promise<number> => {
-      upstream.script(...replies)
-      const text = await (await gateway.respond({ input: 'hi', model: `acme/${dialect}`, stream: true, ...body })).text()
-      const id = /"id":"(gen-[^"]+)"/.exec(text)![1]!
-      const { data } = (await (await gateway.api('GET', `/api/v1/generation?id=${id}`)).json()) as { data: { total_cost: number } }
-      return data.total_cost
-    }
-    const list = await costOf({}, BROKEN[dialect]!)
+    const costIn = async (tier: object): Promise<number> => costOfBroken({ model: `acme/${dialect}`, ...tier }, BROKEN[dialect]!)
+    const list = await costIn({})
     expect(list).toBeGreaterThan(0)
-    expect((await costOf({ service_tier: 'priority' }, BROKEN[dialect]!)) / list).toBeCloseTo(2.5, 6)
-    expect((await costOf({ service_tier: 'flex' }, BROKEN[dialect]!)) / list).toBeCloseTo(0.5, 6)
+    expect((await costIn({ service_tier: 'priority' })) / list).toBeCloseTo(2.5, 6)
+    expect((await costIn({ service_tier: 'flex' })) / list).toBeCloseTo(0.5, 6)
   })
 
   it('is reserved at that multiple, and at no less than the list price', async () => {
@@ -236,6 +239,17 @@ it.each([
   ]
   const body = hasTools ? { tools: [{ type: 'gateway:datetime' }] } : { input: given }
   expect(await ask({ model: 'acme/openai-chat', service_tier: 'priority', ...body })).toMatchObject({ price: hasTools ? 20 : 10 })
+})
+
+it('an answer that breaks off has the price of the tier that it had named by then', async () => {
+  const costIn = (service_tier: string, served: string): Promise<number> => {
+    const events = [chatEvents.role(), chatEvents.text('hello there')].map((event) => ({ ...event, service_tier: served }))
+    return costOfBroken({ model: 'acme/openai-chat', service_tier }, stream(events, { then: 'reset' }))
+  }
+  const list = await costIn('default', 'default')
+  expect(await costIn('priority', 'default')).toBe(list)
+  expect((await costIn('auto', 'priority')) / list).toBeCloseTo(2.5, 6)
+  expect((await costIn('priority', 'auto')) / list).toBeCloseTo(2.5, 6)
 })
 
 it('an answer without counts has the price of the tier it names, too', async () => {

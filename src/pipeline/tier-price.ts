@@ -5,6 +5,7 @@ import type { ModelRequest } from '../core/request.ts'
 import { tierServed } from '../core/service-tier.ts'
 import type { Usage } from '../core/usage.ts'
 
+type TierRecord = Pick<AttemptRecord, 'endpoint' | 'dropped' | 'tierFactor'>
 type TierEndpoint = Pick<Endpoint, 'connection' | 'upstreamModel' | 'tier'>
 
 /** The multiple of an endpoint's price that its vendor charges in this service tier. An endpoint that stands for a tier has the tier's price. */
@@ -17,18 +18,20 @@ export function tierFactorAt({ connection, upstreamModel, tier: own }: TierEndpo
  * The tokens of an answer are charged at the price of the tier that served it, which may be another than the caller asked for: the same tier that its
  * record names. Its multiple is noted for tokens that nobody counted.
  */
-export function atTierPrice(
-  events: readonly ModelEvent[],
-  request: Pick<ModelRequest, 'service_tier'>,
-  record: Pick<AttemptRecord, 'endpoint' | 'dropped' | 'tierFactor'>,
-): readonly ModelEvent[] {
+export function atTierPrice(events: readonly ModelEvent[], request: Pick<ModelRequest, 'service_tier'>, record: TierRecord): readonly ModelEvent[] {
+  const first = events[0]
   const last = events[events.length - 1]
+  // It may break off, and then its beginning has said more than its request.
+  if (first?.type === 'response-start') noteTier(first.serviceTier, request, record)
   if (last?.type !== 'response-end') return events
+  noteTier(last.serviceTier, request, record)
+  const { tierFactor: factor = 1 } = record
+  return last.usage === undefined || factor === 1 ? events : [...events.slice(0, -1), { ...last, usage: timesPrice(last.usage, factor) }]
+}
+
+function noteTier(told: string | undefined, request: Pick<ModelRequest, 'service_tier'>, record: TierRecord): void {
   const { endpoint, dropped } = record
-  const factor = tierFactorAt(endpoint, tierServed(last.serviceTier, endpoint.tier, request, dropped))
-  record.tierFactor = factor
-  if (last.usage === undefined) return events
-  return factor === 1 ? events : [...events.slice(0, -1), { ...last, usage: timesPrice(last.usage, factor) }]
+  record.tierFactor = tierFactorAt(endpoint, tierServed(told, endpoint.tier, request, dropped))
 }
 
 /** The usage at a multiple of its price. */
