@@ -52,6 +52,19 @@ describe('presets', () => {
     await expect(presets.get('another workspace', 'mail')).rejects.toMatchObject({ errorType: 'not_found' })
   })
 
+  it('are changed by an inference key only where it has written the current version itself (F3)', async () => {
+    const saved = (creatorId: string, slug = 'mail') => presets.save(draft({ slug, creatorId, ownOnly: true })).then(({ version }) => version.version)
+    const denied = { errorType: 'permission_denied' }
+    expect([await saved('key'), await saved('key')]).toEqual([1, 2])
+    await expect(saved('another key')).rejects.toMatchObject(denied)
+    await presets.update(DEFAULT_WORKSPACE_ID, 'mail', { content: { systemPrompt: 'Better.', creatorId: 'admin' } })
+    await expect(saved('key')).rejects.toMatchObject(denied)
+    await presets.create(draft({ slug: 'made', creatorId: 'admin' }))
+    await presets.update(DEFAULT_WORKSPACE_ID, 'made', { status: 'archived' })
+    await expect(saved('key', 'made')).rejects.toMatchObject(denied)
+    expect((await presets.save(draft({ creatorId: 'admin' }))).version.version).toBe(4)
+  })
+
   it('keep name and description when a request is saved as one of them again, unless it has its own', async () => {
     const { preset } = await presets.create(draft({ name: 'Mails', description: 'For letters', creatorUserId: 'first' }))
     await presets.update(DEFAULT_WORKSPACE_ID, 'mail', { status: 'disabled' })

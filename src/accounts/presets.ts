@@ -47,12 +47,19 @@ export function createPresetAccounts(options: PresetAccountsOptions): PresetAcco
     const id = newId()
     return { id, creatorId, sealed: sealContent(encryption, id, content), createdAt: clock.now() }
   }
+  const checkOwn = async ({ id, slug, designatedVersionId }: StoredPreset, creatorId: string): Promise<void> => {
+    if ((await store.version(id, { id: designatedVersionId }))?.creatorId === creatorId) return
+    throw new GatewayError('permission_denied', `Others made the preset "${slug}": only they and management keys can change it`)
+  }
   const save = async (draft: PresetDraft, mayMeet: (before: StoredPreset) => boolean): Promise<DesignatedPreset> => {
     const before = await store.find(draft.workspaceId, draft.slug)
     if (before === undefined) await checkRoom(store, draft.workspaceId)
+    else if (draft.ownOnly === true) await checkOwn(before, draft.creatorId)
     const now = clock.now()
     const saved = await store.save({ id: newId(), ...presetOf(draft, undefined, now) }, newVersion(draft.content, draft.creatorId), (found) => {
       if (!mayMeet(found)) throw new GatewayError('conflict', `The workspace has a preset "${draft.slug}" already`)
+      if (draft.ownOnly === true && found.designatedVersionId !== before?.designatedVersionId)
+        throw new GatewayError('conflict', `The preset "${draft.slug}" was changed at the same time; try again`)
       return presetOf(draft, found, now)
     })
     await onChange()

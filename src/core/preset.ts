@@ -123,6 +123,8 @@ export interface PresetDraft {
   readonly creatorUserId: string | null
   /** The author of the version: a member, or else the hash of the key. */
   readonly creatorId: string
+  /** An existing preset may be changed only if its current version has the same author. */
+  readonly ownOnly?: boolean
 }
 
 export interface PresetChange {
@@ -146,7 +148,7 @@ export interface PresetAccounts {
   get(workspaceId: string, slug: string): Promise<DesignatedPreset>
   /** Creates a preset; throws `conflict` if the slug is taken. */
   create(draft: PresetDraft): Promise<DesignatedPreset>
-  /** Creates a version, and the preset if there is none; an archived preset is restored. */
+  /** Creates a version, and the preset if there is none; an archived preset is restored. Throws `permission_denied` for one of others (`ownOnly`). */
   save(draft: PresetDraft): Promise<DesignatedPreset>
   /** All or nothing. Throws `invalid_request` if there is no version with the given number. */
   update(workspaceId: string, slug: string, change: PresetChange): Promise<DesignatedPreset>

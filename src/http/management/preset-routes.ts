@@ -80,7 +80,11 @@ const docs = {
     query: workspaceQuery,
     body: { component: 'ResponsesRequest' },
     answer: presetAnswer,
-    errors: { ...taken, 429: 'The inference key has made as many requests as it may in a minute, or too many wrong keys came from this address.' },
+    errors: {
+      ...taken,
+      403: 'The current version of the preset was made by somebody else, and the key is an inference key.',
+      429: 'The inference key has made as many requests as it may in a minute, or too many wrong keys came from this address.',
+    },
   },
 } satisfies { readonly [name: string]: RouteDoc }
 
@@ -177,6 +181,8 @@ export function presetRoutes({ presets, bodyLimitBytes, countRequest }: PresetRo
         workspaceId,
         slug: parseInput(slugParams, request.params).slug,
         content: contentOf(request.body),
+        // Every caller of a preset is given its instructions and tools, so a key for calls changes none of others.
+        ownOnly: key.kind === 'inference',
         ...creatorOf(request),
       })
       return { data: presentDesignated(saved) }
