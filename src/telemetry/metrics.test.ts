@@ -101,6 +101,14 @@ describe('createMetrics', () => {
     expect(series.map((line) => Number(line.split(' ')[1])).reduce((a, b) => a + b)).toBe(2_002)
   })
 
+  it('lets no name of a model take the place of other labels', async () => {
+    const metrics = createMetrics()
+    metrics.finished(generation({ model: 'acme/x\u0000bolt\u0000failed\u0000server' }))
+    const text = await metrics.text()
+    expect(text).toContain('gateway_calls_total{model="acme/*",provider="acme",status="completed",error_type=""} 1')
+    expect(text).not.toContain('bolt')
+  })
+
   it('counts models beyond the bound together with others of their provider', async () => {
     const metrics = createMetrics()
     const errors = Array.from({ length: 20 }, (_, i) => `e${i}`)

@@ -114,7 +114,8 @@ function createModelNames(): (model: string, anyOf: string) => string {
   const named = new Set<string>()
   return (model, anyOf) => {
     if (named.has(model)) return model
-    if (named.size >= MAX_MODELS) return anyOf
+    // A caller could otherwise write the labels behind the model, and make another provider fail.
+    if (named.size >= MAX_MODELS || model.includes(SEPARATOR)) return anyOf
     named.add(model)
     return model
   }
