@@ -22,6 +22,8 @@ it.each([
   ['a file system without room', { code: 'ENOSPC' }, /^The disk of the database is full, .* has to make room$/],
   ['SQLite that is read-only', { errcode: 1032 }, /^The database takes no writes .* has to look at it$/],
   ['PostgreSQL that is read-only', { code: '25006' }, /^The database takes no writes .* has to look at it$/],
+  ['SQLite that is damaged', { errcode: 11 }, /^The database is damaged .* restore it from a backup$/],
+  ['PostgreSQL that is damaged', { code: 'XX001' }, /^The database is damaged .* restore it from a backup$/],
   ['one that does not answer', { code: 'ECONNREFUSED' }, /^The database cannot be used at the moment; try again$/],
 ])('the error of %s says what is missing, and may pass', (_name, error, message) => {
   expect(toStoreError(error)).toMatchObject({ errorType: 'provider_overloaded', status: 503, message: expect.stringMatching(message) })

@@ -1,8 +1,8 @@
 import { GatewayError, isGatewayError, type ErrorType } from '../core/error.ts'
 import { defined } from '../lib/defined.ts'
 
-/** What went wrong, for either database: a constraint, a value that is refused, or the database itself, which may have no room or take no writes. */
-type Fault = 'unique' | 'foreign-key' | 'data' | 'full' | 'read-only' | 'unavailable'
+/** What went wrong, for either database: a constraint, a value that is refused, or the database itself, as far as it says why. */
+type Fault = 'unique' | 'foreign-key' | 'data' | 'full' | 'read-only' | 'damaged' | 'unavailable'
 
 const MESSAGES: { readonly [F in Fault]: readonly [ErrorType, string] } = {
   unique: ['conflict', 'It exists already'],
@@ -10,37 +10,47 @@ const MESSAGES: { readonly [F in Fault]: readonly [ErrorType, string] } = {
   data: ['server', 'The database refused the data'],
   full: ['provider_overloaded', 'The disk of the database is full, so nothing can be stored: its operator has to make room'],
   'read-only': ['provider_overloaded', 'The database takes no writes at the moment (it is read-only): its operator has to look at it'],
+  damaged: ['provider_overloaded', 'The database is damaged and cannot be used: its operator has to restore it from a backup'],
   unavailable: ['provider_overloaded', 'The database cannot be used at the moment; try again'],
 }
 
-/** SQLite's extended result codes: primary code in the low byte, https://www.sqlite.org/rescode.html. */
-const SQLITE_FOREIGN_KEY = 787
-const SQLITE_READ_ONLY = 8
-const SQLITE_FULL = 13
-const SQLITE_UNIQUE = new Set([1555, 2067, 2579])
-const SQLITE_DATA = new Set([18 /* too big */, 19 /* constraint */, 20 /* mismatch */, 25 /* range */])
+/** SQLite's extended result codes, then primary ones (the low byte), https://www.sqlite.org/rescode.html. */
+const SQLITE_FAULTS: ReadonlyMap<number, Fault> = new Map<number, Fault>([
+  [787, 'foreign-key'],
+  [1555, 'unique'],
+  [2067, 'unique'],
+  [2579, 'unique'],
+  [8, 'read-only'],
+  [11 /* malformed */, 'damaged'],
+  [13, 'full'],
+  [18 /* too big */, 'data'],
+  [19 /* constraint */, 'data'],
+  [20 /* mismatch */, 'data'],
+  [25 /* range */, 'data'],
+  [26 /* no database */, 'damaged'],
+])
 
-/** PostgreSQL's disk_full, and what systems say. */
-const NO_ROOM = new Set(['53100', 'ENOSPC', 'EDQUOT'])
+/** Codes of PostgreSQL, of the system and of the driver. */
+const NAMED_FAULTS: ReadonlyMap<string, Fault> = new Map<string, Fault>([
+  ['23505', 'unique'],
+  ['23503', 'foreign-key'],
+  ['25006', 'read-only'],
+  ['53100', 'full'],
+  ['ENOSPC', 'full'],
+  ['EDQUOT', 'full'],
+  ['XX001', 'damaged'],
+  ['XX002', 'damaged'],
+  ['ERR_INVALID_ARG_TYPE', 'data'],
+  ['ERR_INVALID_ARG_VALUE', 'data'],
+])
 
 function faultOf(error: object): Fault {
   const errcode = 'errcode' in error ? error.errcode : undefined
-  if (typeof errcode === 'number') {
-    if (SQLITE_UNIQUE.has(errcode)) return 'unique'
-    if (errcode === SQLITE_FOREIGN_KEY) return 'foreign-key'
-    const primary = errcode & 0xff
-    if (primary === SQLITE_FULL) return 'full'
-    if (primary === SQLITE_READ_ONLY) return 'read-only'
-    return SQLITE_DATA.has(primary) ? 'data' : 'unavailable'
-  }
+  if (typeof errcode === 'number') return SQLITE_FAULTS.get(errcode) ?? SQLITE_FAULTS.get(errcode & 0xff) ?? 'unavailable'
   const code = 'code' in error ? error.code : undefined
-  if (code === '23505') return 'unique'
-  if (code === '23503') return 'foreign-key'
-  if (typeof code === 'string' && NO_ROOM.has(code)) return 'full'
-  if (code === '25006') return 'read-only'
+  if (typeof code !== 'string') return 'unavailable'
   // Classes 22 (data), 23 (constraints) and 54 (limits) are faults of the row. Everything else, a missing table included, is the database's.
-  if (typeof code === 'string' && /^(22|23|54)...$/.test(code)) return 'data'
-  return code === 'ERR_INVALID_ARG_TYPE' || code === 'ERR_INVALID_ARG_VALUE' ? 'data' : 'unavailable'
+  return NAMED_FAULTS.get(code) ?? (/^(22|23|54)...$/.test(code) ? 'data' : 'unavailable')
 }
 
 /**
