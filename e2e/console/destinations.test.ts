@@ -82,6 +82,10 @@ describe.skipIf(!hasBrowser)('the page of destinations', () => {
     await stateOf(page).getByText('Delivering').waitFor()
     await page.getByRole('button', { name: 'Close' }).click()
     await page.getByRole('row', { name: /Data team.*Webhook.*Delivering.*filtered/ }).waitFor()
+    // If the states cannot be read, it says why.
+    await page.route('**/status', (route) => route.fulfill({ status: 400, json: { error: { message: 'not now' } } }))
+    await page.reload()
+    await page.getByRole('alert').getByText('not now').waitFor()
     expect(problems).toEqual([])
   })
 

@@ -4,10 +4,12 @@ import { useRead } from '../../api/hooks.ts'
 import type { DestinationStatus, ObservabilityDestination } from '../../api/schema.ts'
 import { ago, count, moment, NOTHING } from '../../lib/format.ts'
 import { DataTable, type Column } from '../../ui/data-table.tsx'
+import { Problem } from '../../ui/problem.tsx'
 import { percentOf } from './body.ts'
 import { healthOf } from './health.ts'
 import { useNow } from './use-now.ts'
 
+const STATUS = 'GET /api/v1/observability/destinations/{id}/status'
 /** Polling interval for the delivery state of one destination, in milliseconds. */
 export const STATUS_EVERY_MS = 4_000
 /** With many destinations each is polled less often: an open page sends at most five requests a second. */
@@ -23,15 +25,23 @@ export interface DestinationListProps {
 }
 
 export function DestinationList({ destinations, labelOf, workspaceOf, onOpen, empty }: DestinationListProps): ReactNode {
+  const every = Math.max(STATUS_EVERY_MS, destinations.length * STATUS_GAP_MS)
+  // If the gateway is away, no state can be read: one of them, which its row reads anyway, says so for all.
+  const id = destinations[0]?.id
+  const { error, refetch } = useRead(STATUS, { params: { id: id ?? '' } }, { every, when: id !== undefined })
   return (
-    <DataTable
-      label="Destinations"
-      rows={destinations}
-      keyOf={({ id }) => id}
-      onOpen={({ id }) => onOpen(id)}
-      empty={empty}
-      columns={columnsOf({ labelOf, workspaceOf, every: Math.max(STATUS_EVERY_MS, destinations.length * STATUS_GAP_MS) })}
-    />
+    <>
+      {/* One that somebody else has just deleted says nothing about the others. */}
+      <Problem error={error?.status === 404 ? null : error} onRetry={() => void refetch()} />
+      <DataTable
+        label="Destinations"
+        rows={destinations}
+        keyOf={(destination) => destination.id}
+        onOpen={(destination) => onOpen(destination.id)}
+        empty={empty}
+        columns={columnsOf({ labelOf, workspaceOf, every })}
+      />
+    </>
   )
 }
 
@@ -95,7 +105,7 @@ interface OfStatusProps {
 
 /** Cells of a row share one answer, which is polled as long as the page is visible. */
 function OfStatus({ id, every, children }: OfStatusProps): ReactNode {
-  const { data, error } = useRead('GET /api/v1/observability/destinations/{id}/status', { params: { id } }, { every })
+  const { data, error } = useRead(STATUS, { params: { id } }, { every })
   if (data !== undefined) return children(data.data)
   return error === null ? '…' : NOTHING
 }
