@@ -275,6 +275,9 @@ describe('a path that does not exist', () => {
     ['/v1/chat/completions', '/api/v1/chat/completions (base URL: /api/v1)'],
     ['/api/v1/deployments/a%2Fb/chat/completions', '/api/v1/chat/completions (base URL: /api/v1)'],
     ['/api/v1/responses/chat/completions', '/api/v1/chat/completions (base URL: /api/v1)'],
+    ['/openai/v1/chat/completions', '/api/openai/v1/chat/completions (base URL: /api)'],
+    ['/api/v1/openai/deployments/a/b/chat/completions', '/api/openai/deployments/a/b/chat/completions (base URL: /api)'],
+    ['/openai/responses', '/api/openai/responses (base URL: /api)'],
     ['/v1/messages', '/api/v1/messages (base URL: /api)'],
     ['/api/v1/v1/messages', '/api/v1/messages (base URL: /api)'],
   ])('%s gets a hint at the route of its format', async (url, way) => {

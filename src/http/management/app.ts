@@ -3,6 +3,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, 
 import type { ApiKey, KeyKind } from '../../core/store.ts'
 import type { Owner } from '../../core/call.ts'
 import { asGatewayError, GatewayError, isGatewayError, type GatewayError as Failure } from '../../core/error.ts'
+import { FOLDER } from '../../doors/deployments.ts'
 import { DOORS } from '../../doors/index.ts'
 import type { Admission } from '../admission.ts'
 import type { BodyHold } from '../body-room.ts'
@@ -171,8 +172,16 @@ const ELSEWHERE: readonly (readonly [place: RegExp, instead: string])[] = [
   [/\/batches(?:\/|$)/, ': there are no batches, so ask one by one'],
 ]
 
+/** What clients that know a folder of their own ask for. They add it to the base URL, so that no base URL with a version suits them. */
+const BELOW_FOLDER = new RegExp(`${FOLDER.slice(FOLDER.lastIndexOf('/'))}(?:/v1|/deployments/.+)?/(?:responses|chat/completions|embeddings)$`)
+
+/** Longer paths are not searched for it: they may be made to repeat what the search begins with. */
+const MAX_SEARCHED = 300
+
 /** For clients with a slightly wrong base URL, of another format, or of stored responses. */
 function wayTo(path: string): string {
+  const [below] = path.startsWith(`${FOLDER}/`) || path.length > MAX_SEARCHED ? [] : (BELOW_FOLDER.exec(path) ?? [])
+  if (below !== undefined) return `: use POST /api${below} (base URL: /api)`
   const [, end] = /\/(responses|(?:chat\/)?completions|messages|embeddings|models)\/?$/.exec(path) ?? []
   // First: a base URL that already contains the route, not followed by an id.
   if (path.endsWith(':generateContent') || path.endsWith(':streamGenerateContent'))
