@@ -50,6 +50,8 @@ export interface EncodedRequest extends UpstreamRequest {
  * unrecoverable garbage throws a GatewayError. A frame gives either events or an error.
  */
 export interface Decoder {
+  /** The headers of the answer, with names in lower case, before its first frame. Absent: they say nothing. */
+  head?(headers: { readonly [name: string]: string | string[] | undefined }): void
   /** One frame: the `data` of an SSE event and its name, or the payload of an AWS frame and its event type. */
   push(data: string, event: string | undefined, out: ModelEvent[]): void
   /** A complete JSON body: a JSON answer, or an answer of an upstream that ignored `stream`. */

@@ -90,6 +90,7 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
       timer.stop()
       throw await readError(exchange, head.status, head.headers, target, endpoint)
     }
+    decoder.head?.(head.headers)
     const contentType = String(head.headers['content-type'] ?? '')
     const { maxStreamBytes } = deps
     const reader = await beginReading({ exchange, contentType, framing: dialect.framing, decoder, timer, hold: call.hold, maxStreamBytes })
@@ -116,11 +117,15 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
     record.heldMs = timer.heldMs
     timer.stop()
     call.signal.removeEventListener('abort', cancel)
-    if (exchange !== undefined && !exchange.ended) {
-      if (decoder.finished && !call.signal.aborted) drain(exchange)
-      else exchange.cancel()
-    }
+    if (exchange !== undefined) release(exchange, decoder.finished && !call.signal.aborted)
   }
+}
+
+/** A connection whose answer is complete is read to its end, so that it can be used again. */
+function release(exchange: Exchange, isComplete: boolean): void {
+  if (exchange.ended) return
+  if (isComplete) drain(exchange)
+  else exchange.cancel()
 }
 
 /** The last event of a good answer carries its usage; otherwise what was counted so far is noted. */

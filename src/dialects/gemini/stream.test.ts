@@ -486,6 +486,20 @@ describe('usage', () => {
     expect(last(decode([{ ...frame([text('Hi')], 'STOP'), usageMetadata: { serviceTier: 'standard' } }])).serviceTier).toBe('default')
     expect(last(decode([{ ...frame([text('Hi')], 'STOP'), usageMetadata: { serviceTier: 'FLEX' } }])).serviceTier).toBe('flex')
   })
+  it('names the tier of the headers at the beginning, and at the end unless the body names another one', () => {
+    const decoder = gemini.decoder({ input: [] }, geminiTarget({}))
+    decoder.head?.({ 'x-gemini-service-tier': 'standard' })
+    const events: ModelEvent[] = []
+    decoder.push(JSON.stringify(frame([text('Hi')])), undefined, events)
+    expect(events[0]).toMatchObject({ type: 'response-start', serviceTier: 'default' })
+    decoder.push(JSON.stringify(frame([text('.')], 'STOP')), undefined, events)
+    decoder.end(events)
+    expect(last(events).serviceTier).toBe('default')
+    const other = gemini.decoder({ input: [] }, geminiTarget({}))
+    other.head?.({ 'x-gemini-service-tier': 'priority' })
+    other.body(JSON.stringify({ ...frame([text('Hi')], 'STOP'), usageMetadata: { serviceTier: 'flex' } }), events)
+    expect(last(events).serviceTier).toBe('flex')
+  })
   it.each([
     ['ON_DEMAND', 'default'],
     ['ON_DEMAND_FLEX', 'flex'],

@@ -27,6 +27,9 @@ import { decodeUsage } from './usage.ts'
 /** Frames that are not JSON are skipped; with more than this, the answer is an error. */
 const MAX_MALFORMED = 16
 
+/** The header in which AI Studio names the tier that served, https://ai.google.dev/gemini-api/docs/priority-inference; older models have no field for it. */
+const TIER_HEADER = 'x-gemini-service-tier'
+
 /** The two APIs' names of the contract's tiers. */
 const TIERS: ReadonlyMap<string, string> = new Map([
   ['standard', 'default'],
@@ -50,6 +53,8 @@ export class GeminiDecoder implements Decoder {
   #native: string | undefined
   #finishMessage: string | undefined
   #usage: Json = {}
+  /** As the headers name it. */
+  #tier: string | undefined
   /** The last frame of the fast path, whose counts override those of earlier frames. */
   #unread: string | undefined
   #responseId = ''
@@ -93,6 +98,10 @@ export class GeminiDecoder implements Decoder {
     const { searches } = this.#grounding
     const billed = traitsOf(this.#target.options, this.#target.upstreamModel).search_unit === 'prompt'
     return decodeUsage(this.#usage, billed ? Math.min(1, searches) : searches)
+  }
+
+  head(headers: { readonly [name: string]: unknown }): void {
+    this.#tier = asString(headers[TIER_HEADER])
   }
 
   push(data: string, event: string | undefined, out: ModelEvent[]): void {
@@ -178,7 +187,13 @@ export class GeminiDecoder implements Decoder {
     const model = asString(frame['modelVersion'])
     if (id) this.#responseId = id
     const prompt = promptCount(this.counted)
-    this.#writer.start({ ...(id ? { upstreamId: id } : {}), ...(model ? { model } : {}), ...(prompt === undefined ? {} : { prompt }) })
+    const tier = this.#tierServed()
+    this.#writer.start({
+      ...(id ? { upstreamId: id } : {}),
+      ...(model ? { model } : {}),
+      ...(tier === undefined ? {} : { serviceTier: tier }),
+      ...(prompt === undefined ? {} : { prompt }),
+    })
   }
 
   /** Counts are cumulative and complete only at the end, so later ones override earlier ones. */
@@ -217,13 +232,19 @@ export class GeminiDecoder implements Decoder {
     if (!writer.hasContent && !cut) throw emptyAnswer(this.#target.providerName, this.#native, isBareStop(native) ? finish : undefined)
     this.#cite(cut)
     const usage = this.counted
-    const tier = (asString(this.#usage['serviceTier']) ?? asString(this.#usage['trafficType']))?.toLowerCase()
+    const tier = this.#tierServed()
     this.finished = true
     writer.end(reasonOf(finish, writer.hasCalls), {
       nativeReason: native,
       ...(usage === undefined ? {} : { usage }),
-      ...(tier ? { serviceTier: TIERS.get(tier) ?? tier } : {}),
+      ...(tier === undefined ? {} : { serviceTier: tier }),
     })
+  }
+
+  /** In the contract's words. */
+  #tierServed(): string | undefined {
+    const tier = (asString(this.#usage['serviceTier']) ?? asString(this.#usage['trafficType']) ?? this.#tier)?.toLowerCase()
+    return tier ? (TIERS.get(tier) ?? tier) : undefined
   }
 
   /** Citations belong to the message while it is open; its signatures and the search follow. */
