@@ -102,6 +102,9 @@ const workspaceIn = (request: FastifyRequest): string => workspaceOf(request, pa
 /** Not validated: a malformed slug is simply not found. */
 const slugOf = ({ params }: SlugRequest): string => params.slug
 
+/** Keys for calls use the servers of a preset's tools, and are not told where they are: some addresses are keys themselves. */
+const managesIn = (request: FastifyRequest): boolean => callerOf(request).key.kind === 'management'
+
 const creatorOf = (request: FastifyRequest): { readonly creatorUserId: string | null; readonly creatorId: string } => {
   const { owner } = callerOf(request)
   return { creatorUserId: owner.userId ?? null, creatorId: owner.userId ?? owner.keyHash }
@@ -128,14 +131,14 @@ export function presetRoutes({ presets, bodyLimitBytes, countRequest }: PresetRo
           ...creatorOf(request),
         }),
       )
-      return reply.code(201).send({ data: presentDesignated(created) } satisfies z.output<typeof presetAnswer>)
+      return reply.code(201).send({ data: presentDesignated(created, true) } satisfies z.output<typeof presetAnswer>)
     })
 
     app.get(
       '/api/v1/presets/:slug',
       { config: { access: 'any', doc: docs.get } },
       async (request: SlugRequest): Promise<z.output<typeof presetAnswer>> => ({
-        data: presentDesignated(await presets.get(workspaceIn(request), slugOf(request))),
+        data: presentDesignated(await presets.get(workspaceIn(request), slugOf(request)), managesIn(request)),
       }),
     )
 
@@ -145,7 +148,7 @@ export function presetRoutes({ presets, bodyLimitBytes, countRequest }: PresetRo
       const slug = slugOf(request)
       const content = defined({ systemPrompt, config: config && checkConfig(config) })
       const version = Object.keys(content).length === 0 ? undefined : { ...content, creatorId: creatorOf(request).creatorId }
-      return { data: presentDesignated(await presets.update(workspaceId, slug, defined({ ...fields, content: version, designatedVersion }))) }
+      return { data: presentDesignated(await presets.update(workspaceId, slug, defined({ ...fields, content: version, designatedVersion })), true) }
     })
 
     app.delete('/api/v1/presets/:slug', { config: { doc: docs.remove } }, async (request: SlugRequest): Promise<z.output<typeof deletedAnswer>> => {
@@ -159,7 +162,7 @@ export function presetRoutes({ presets, bodyLimitBytes, countRequest }: PresetRo
       async (request: SlugRequest): Promise<z.output<typeof versionsAnswer>> => {
         const { offset, limit, workspace_id } = parseQuery(listPresetsQuery, request)
         const { versions, total } = await presets.versions(workspaceOf(request, workspace_id), slugOf(request), { offset, limit })
-        return { data: versions.map(presentVersion), total_count: total }
+        return { data: versions.map((version) => presentVersion(version, managesIn(request))), total_count: total }
       },
     )
 
@@ -168,7 +171,7 @@ export function presetRoutes({ presets, bodyLimitBytes, countRequest }: PresetRo
       { config: { access: 'any', doc: docs.version } },
       async (request: FastifyRequest): Promise<z.output<typeof versionAnswer>> => {
         const { slug, version } = parseInput(versionParams, request.params)
-        return { data: presentVersion(await presets.version(workspaceIn(request), slug, version)) }
+        return { data: presentVersion(await presets.version(workspaceIn(request), slug, version), managesIn(request)) }
       },
     )
 
@@ -185,7 +188,7 @@ export function presetRoutes({ presets, bodyLimitBytes, countRequest }: PresetRo
         ownOnly: key.kind === 'inference',
         ...creatorOf(request),
       })
-      return { data: presentDesignated(saved) }
+      return { data: presentDesignated(saved, managesIn(request)) }
     })
   }
 }

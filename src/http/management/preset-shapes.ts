@@ -91,7 +91,8 @@ export function presentPreset(preset: StoredPreset): z.output<typeof presetShape
   }
 }
 
-export function presentVersion(version: PresetVersion): z.output<typeof versionShape> {
+/** `addresses`: whether the addresses of tools' servers are shown with their paths. */
+export function presentVersion(version: PresetVersion, addresses: boolean): z.output<typeof versionShape> {
   const at = isoTime(version.createdAt)
   return {
     id: version.id,
@@ -99,15 +100,15 @@ export function presentVersion(version: PresetVersion): z.output<typeof versionS
     creator_id: version.creatorId,
     version: version.version,
     system_prompt: version.systemPrompt,
-    config: masked(version.config) as z.output<typeof config>,
+    config: masked(version.config, addresses) as z.output<typeof config>,
     created_at: at,
     updated_at: at,
   }
 }
 
-export const presentDesignated = ({ preset, version }: DesignatedPreset): z.output<typeof designatedShape> => ({
+export const presentDesignated = ({ preset, version }: DesignatedPreset, addresses: boolean): z.output<typeof designatedShape> => ({
   ...presentPreset(preset),
-  designated_version: presentVersion(version),
+  designated_version: presentVersion(version, addresses),
 })
 
 const MASK = '***'
@@ -117,23 +118,24 @@ const DESCRIBING_TYPES: ReadonlySet<unknown> = new Set(['function', 'custom', 'j
 const DESCRIPTIONS = new Set(['parameters', 'function', 'format', 'schema', 'input_schema', 'output_schema'])
 
 /** Credentials are never readable again. */
-function masked(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(masked)
+function masked(value: unknown, addresses: boolean): unknown {
+  if (Array.isArray(value)) return value.map((one) => masked(one, addresses))
   if (typeof value !== 'object' || value === null) return value
   const { type } = value as { readonly type?: unknown }
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
       if (CREDENTIALS.has(key)) return [key, hidden(inner)]
-      if (key === 'server_url' && typeof inner === 'string') return [key, shownAddress(inner)]
-      return [key, isDescription(type, key) ? inner : masked(inner)]
+      if (key === 'server_url' && typeof inner === 'string') return [key, shownAddress(inner, addresses)]
+      return [key, isDescription(type, key) ? inner : masked(inner, addresses)]
     }),
   )
 }
 
-/** A key may be in the query of an address, or before its host. */
-function shownAddress(address: string): string {
+/** A key may be in the query of an address, before its host, or, which nobody but the owner can tell, in its path. */
+function shownAddress(address: string, addresses: boolean): string {
   const url = URL.parse(address)
   if (url === null || url.origin === 'null') return MASK
+  if (!addresses && url.pathname !== '/') return `${url.origin}/?${MASK}`
   return url.search === '' && url.username === '' && url.password === '' ? address : `${url.origin}${url.pathname}?${MASK}`
 }
 
