@@ -102,7 +102,9 @@ describe('the data directory', () => {
     const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
     const sync = vi.spyOn(Object.getPrototypeOf(handle) as typeof handle, 'sync').mockRejectedValue(full)
     try {
-      await expect(make()).rejects.toMatchObject({ message: expect.stringContaining('cannot be written (ENOSPC)') })
+      await expect(make()).rejects.toMatchObject({
+        message: expect.stringContaining('cannot be written (ENOSPC): its disk is full; make room there, or choose another'),
+      })
     } finally {
       sync.mockRestore()
     }
@@ -136,12 +138,13 @@ describe('the data directory', () => {
     expect(await readFile(join(path, 'secret.key'), 'utf8')).toBe('canary-key')
   })
 
-  it('says which setting to change when it cannot be made', async () => {
+  it('says what is in the way, and which setting to change, when it cannot be made', async () => {
     await writeFile(join(parent, 'file'), '')
     await expect(openDataDirectory({ path: join(parent, 'file', 'data') })).rejects.toMatchObject({
       errorType: 'invalid_request',
-      message: expect.stringContaining('--data or SIGNALBOX_DATA_DIR'),
+      message: expect.stringMatching(/a part of its path is a file; .* --data or SIGNALBOX_DATA_DIR/),
     })
+    await expect(openDataDirectory({ path: join(parent, 'file') })).rejects.toThrow(/cannot be made \(EEXIST\): it is a file; move it away/)
   })
 })
 

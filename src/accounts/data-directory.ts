@@ -239,11 +239,20 @@ function toStaged(directory: string, key: Buffer): StagedKey {
 const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 
+/** What to do besides choosing another directory. */
+const REMEDIES: ReadonlyMap<string, string> = new Map([
+  ['ENOSPC', ': its disk is full; make room there, or'],
+  ['EDQUOT', ': the disk quota is used up; make room there, or'],
+  ['EEXIST', ': it is a file; move it away, or'],
+  ['ENOTDIR', ': a part of its path is a file; move that away, or'],
+])
+
 function unusable(path: string, what: string, cause: unknown): GatewayError {
   const reason = codeOf(cause)
+  const remedy = REMEDIES.get(reason ?? '') ?? ';'
   return new GatewayError(
     'invalid_request',
-    `${path} ${what}${reason === undefined ? '' : ` (${reason})`}; choose another data directory with --data or SIGNALBOX_DATA_DIR`,
+    `${path} ${what}${reason === undefined ? '' : ` (${reason})`}${remedy} choose another data directory with --data or SIGNALBOX_DATA_DIR`,
     { cause },
   )
 }
