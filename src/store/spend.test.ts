@@ -25,3 +25,17 @@ it('the activity report is complete or refused with what to request instead', as
   await db.destroy()
   await dispose()
 })
+
+it('what was spent is known before the migration that adds what sums cannot hold, which may have to wait', async () => {
+  let path = ''
+  const { store, dispose } = await openInFile((file) => createStore({ path: (path = file) }))
+  await store.migrate()
+  await store.generations.insertMany([{ generation: sampleGeneration('one', { endedAt: 1_000 }) }])
+  const { usd, byokUsd } = await store.spend.of('installation', 1_000)
+  expect(usd.lifetime).toBeGreaterThan(0)
+  const { db } = openDatabase({ path })
+  for (const column of ['usd_rest', 'byok_usd_rest']) await db.schema.alterTable('spend').dropColumn(column).execute()
+  await db.destroy()
+  expect(await store.spend.of('installation', 1_000)).toEqual({ usd, byokUsd })
+  await dispose()
+})

@@ -152,6 +152,12 @@ function addActivity(activity: Map<string, ActivityTableRow>, generation: Genera
   addMoney(row.money, money)
 }
 
+/**
+ * What was spent, which is the sum alone where the database lacks the rest: a gateway serves before its migrations if they have to wait for a lock or for
+ * room on the disk. No amount may be NaN: every comparison with it is false, so that no budget would ever be used up.
+ */
+const amountOf = (sum: number, rest: number | undefined): number => sum + (rest ?? 0)
+
 const NO_SPENDING: SpendFigures = { usd: NOTHING_SPENT, byokUsd: NOTHING_SPENT }
 
 export function createSpendStore(db: Db, engine: Engine, activity?: Partial<ActivityBounds>): SpendStore {
@@ -170,8 +176,8 @@ export function createSpendStore(db: Db, engine: Engine, activity?: Partial<Acti
         for (const row of rows) {
           let figures = found.get(row.subject)
           if (figures === undefined) found.set(row.subject, (figures = { usd: { ...NOTHING_SPENT }, byokUsd: { ...NOTHING_SPENT } }))
-          figures.usd[row.interval as Interval] = row.usd + row.usd_rest
-          figures.byokUsd[row.interval as Interval] = row.byok_usd + row.byok_usd_rest
+          figures.usd[row.interval as Interval] = amountOf(row.usd, row.usd_rest)
+          figures.byokUsd[row.interval as Interval] = amountOf(row.byok_usd, row.byok_usd_rest)
         }
       }
       return found
