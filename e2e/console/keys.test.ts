@@ -339,6 +339,16 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
     const { page } = await browser.console(more.gateway, '/keys')
     await page.getByRole('button', { name: 'Show more' }).waitFor()
     expect(await page.getByRole('row').count()).toBe(101)
+    // Nothing is said about keys that were not read yet.
+    const second = Promise.withResolvers<undefined>()
+    await page.route(/offset=100/, async (route) => {
+      await second.promise
+      await route.continue()
+    })
+    await page.getByLabel('Find').fill('nobody')
+    await page.getByText('Searching …').waitFor()
+    second.resolve(undefined)
+    await page.getByText('No key contains “nobody”.').waitFor()
     await page.getByLabel('Find').fill('needle')
     await page.getByRole('row', { name: /needle/ }).waitFor()
     expect(await page.getByRole('row').count()).toBe(2)

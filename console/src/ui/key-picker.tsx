@@ -16,7 +16,7 @@ export interface KeyPickerProps {
 /** A selection of the inference keys of a workspace. */
 export function KeyPicker({ label, description, workspaceId, value, onChange, error }: KeyPickerProps): ReactNode {
   const query = { include_disabled: 'true', ...(workspaceId === '' ? {} : { workspace_id: workspaceId }) }
-  const { of } = usePages('GET /api/v1/keys', { query }, { all: true })
+  const { of, hasMore } = usePages('GET /api/v1/keys', { query }, { all: true })
   const keys = of.data ?? []
   const known = new Set(keys.map(({ hash }) => hash))
   const data = [
@@ -32,7 +32,7 @@ export function KeyPicker({ label, description, workspaceId, value, onChange, er
       onChange={onChange}
       error={error}
       placeholder={value.length === 0 ? 'all keys' : undefined}
-      nothingFoundMessage="No such key in this workspace"
+      nothingFoundMessage={hasMore ? 'Searching …' : 'No such key in this workspace'}
       searchable
       clearable
       limit={MOST_OPTIONS}

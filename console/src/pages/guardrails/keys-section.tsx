@@ -82,7 +82,7 @@ interface AssignProps extends KeysSectionProps {
 }
 
 function Assign({ id, workspaceId, assigned }: AssignProps): ReactNode {
-  const { of: keys } = usePages('GET /api/v1/keys', { query: { include_disabled: 'true', workspace_id: workspaceId } }, { all: true })
+  const { of: keys, hasMore } = usePages('GET /api/v1/keys', { query: { include_disabled: 'true', workspace_id: workspaceId } }, { all: true })
   const assign = useChange('POST /api/v1/guardrails/{id}/assignments/keys', OUTDATES)
   const [chosen, setChosen] = useState<readonly string[]>([])
   useUnsaved(chosen.length > 0)
@@ -101,7 +101,7 @@ function Assign({ id, workspaceId, assigned }: AssignProps): ReactNode {
           data={free.map(({ hash, name, label }) => ({ value: hash, label: `${name} (${label})` }))}
           value={[...chosen]}
           onChange={setChosen}
-          nothingFoundMessage="No other key in this workspace"
+          nothingFoundMessage={hasMore ? 'Searching …' : 'No other key in this workspace'}
         />
         <Button
           disabled={chosen.length === 0}

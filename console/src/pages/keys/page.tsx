@@ -87,6 +87,8 @@ export default function KeysPage(): ReactNode {
                       Create one
                     </Button>
                   </>
+                ) : hasMore ? (
+                  searching(of.error)
                 ) : (
                   `No key ${text === '' ? 'was unused for so long' : `contains “${text}”${days === undefined ? '' : ' and was unused for so long'}`}.`
                 )
@@ -100,6 +102,9 @@ export default function KeysPage(): ReactNode {
     </Page>
   )
 }
+
+/** As long as there are keys that were not read yet, nobody knows whether there is a match. */
+const searching = (error: Error | null): string => (error === null ? 'Searching …' : 'Nothing found so far.')
 
 /** Rows drawn at a time: a workspace may have thousands of keys, and a browser takes long to draw them all. */
 const DRAWN = 100
