@@ -115,6 +115,14 @@ describe.skipIf(!hasBrowser)('generations in the console', () => {
   it('an unknown id is reported as such', async () => {
     const { page } = await browser.console(gateway, '/generations?id=gen-unknown')
     await page.getByRole('dialog').getByText('There is no generation gen-unknown').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    // The id of a call, as programs and logs have it, leads to the call.
+    const known = (await (await gateway.respond({ model: 'demo/reason', input: 'hi' })).json()) as { readonly id: string }
+    await page.getByRole('textbox', { name: 'Id', exact: true }).fill(` ${known.id} `)
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'Generation' }).getByText('Tokens in').waitFor()
+    expect(new URL(page.url()).searchParams.get('id')).toBe(known.id)
   })
 
   it('pages back to the oldest record', async () => {

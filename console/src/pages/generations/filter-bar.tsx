@@ -1,5 +1,5 @@
 import { Button, Group, Select, Switch, TextInput } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { useState, type KeyboardEvent, type ReactNode } from 'react'
 import { useRead } from '../../api/hooks.ts'
 import { usePages } from '../../api/pages.ts'
 import { useWorkspaces } from '../../api/workspaces.ts'
@@ -15,12 +15,14 @@ export interface FilterBarProps {
   readonly isLive: boolean
   readonly isPaused: boolean
   readonly onLive: (live: boolean) => void
+  /** Called with the id of a call to open. */
+  readonly onId: (id: string) => void
 }
 
 const WIDTH = 170
 const text = { w: WIDTH, size: 'xs', placeholder: 'Any' } as const
 
-export function FilterBar({ filters, onChange, onClear, isLive, isPaused, onLive }: FilterBarProps): ReactNode {
+export function FilterBar({ filters, onChange, onClear, isLive, isPaused, onLive, onId }: FilterBarProps): ReactNode {
   const { workspaces: spaces } = useWorkspaces()
   // Keys of the chosen workspace; the gateway lists one workspace at a time.
   const keys = usePages('GET /api/v1/keys', { query: { include_disabled: 'true', workspace_id: filters.workspace_id } }, { all: true })
@@ -72,6 +74,7 @@ export function FilterBar({ filters, onChange, onClear, isLive, isPaused, onLive
         )}
       <LateInput {...text} label="Session" value={filters.session_id ?? ''} onSettled={(value) => onChange({ session_id: value })} />
       <LateInput {...text} label="Error type" value={filters.error_type ?? ''} onSettled={(value) => onChange({ error_type: value })} />
+      <IdField onId={onId} />
       {Object.keys(filters).length > 0 && (
         <Button size="xs" variant="subtle" onClick={onClear}>
           Clear
@@ -85,6 +88,25 @@ export function FilterBar({ filters, onChange, onClear, isLive, isPaused, onLive
         mb={6}
       />
     </Group>
+  )
+}
+
+/** Programs and logs have the ids of their calls. A filter it is not: there is one such call at most, and it opens. */
+function IdField({ onId }: Pick<FilterBarProps, 'onId'>): ReactNode {
+  const [id, setId] = useState('')
+  const open = (event: KeyboardEvent): void => {
+    if (event.key === 'Enter' && id.trim() !== '') onId(id.trim())
+  }
+  return (
+    <TextInput
+      {...text}
+      label="Id"
+      placeholder="gen-…, then Enter"
+      value={id}
+      onChange={({ currentTarget }) => setId(currentTarget.value)}
+      onKeyDown={open}
+      spellCheck={false}
+    />
   )
 }
 

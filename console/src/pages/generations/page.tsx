@@ -74,7 +74,15 @@ export default function GenerationsPage(): ReactNode {
   }
   return (
     <Page title="Generations" about="Records of all calls: what was requested, which provider served it, how long it took and what it cost.">
-      <FilterBar filters={filters} onChange={set} onClear={() => set(NO_FILTERS)} isLive={isLive} isPaused={found.isPaused} onLive={onLive} />
+      <FilterBar
+        filters={filters}
+        onChange={set}
+        onClear={() => set(NO_FILTERS)}
+        isLive={isLive}
+        isPaused={found.isPaused}
+        onLive={onLive}
+        onId={(wanted) => set({ id: wanted }, 'push')}
+      />
       <Problem error={found.error} onRetry={found.again} />
       {found.isLoading ? (
         <Center component="output" h={120} aria-label="Loading">
