@@ -126,6 +126,9 @@ describe('the texts of a request', () => {
     for (const part of inline) expect(textsOf(part)).toEqual(['secret'])
     expect(textsOf({ file_data: base64('%PDF-secret'), filename: 'a.txt' })).toEqual(['%PDF-secret', 'a.txt'])
     expect(textsOf({ file_data: 'data:text/plain,two', file_url: 'data:text/plain,one' }).toSorted()).toEqual(['one', 'two'])
+    // Some servers read what such an address contains as what it says it is, wherever it stands.
+    for (const field of ['image_url', 'video_url'])
+      expect(textsOf({ type: 'input_image', [field]: `data:text/plain;base64,${base64('secret')}` })).toEqual(['secret'])
     for (const file_data of [base64('%PDF-1.7 \u0000'), 'data:image/png;base64,iVBORw0KGgo=', 'https://example.com/a.txt', base64('a\u0000b')])
       expect(textsOf({ file_data })).toEqual([])
     expect(replaceTexts(asked(inline[0]!), new Map([[0, 'X']]))).toEqual(asked({ file_data: `data:text/csv;base64,${base64('X')}` }))

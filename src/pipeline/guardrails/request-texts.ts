@@ -223,7 +223,8 @@ function walkFields(fields: JsonObject, state: Walk, reading: Reading, depth: nu
   return changed ? Object.fromEntries(after) : fields
 }
 
-const FILE_FIELDS: ReadonlySet<string> = new Set(['file_data', 'file_url'])
+/** Where a part may contain a file as a data URL. */
+const ADDRESSES: ReadonlySet<string> = new Set(['file_data', 'file_url', 'image_url', 'video_url'])
 
 /** The file's data, as it was unless its text has to change. */
 function walkFile(file: InputFile, state: Walk): unknown {
@@ -234,10 +235,12 @@ function walkFile(file: InputFile, state: Walk): unknown {
 }
 
 /** The file that a field of a part contains. Each field by itself, because formats differ in which one counts. */
-const fileIn = (field: string, value: unknown, { type, filename }: JsonObject): InputFile | undefined =>
-  type === 'input_file' && typeof value === 'string' && FILE_FIELDS.has(field) && (field === 'file_data' || isData(value))
-    ? { type, file_data: value, filename: typeof filename === 'string' ? filename : null }
-    : undefined
+function fileIn(field: string, value: unknown, { type, filename }: JsonObject): InputFile | undefined {
+  if (typeof value !== 'string' || !ADDRESSES.has(field)) return undefined
+  const isFile = type === 'input_file' && field === 'file_data'
+  if (!isFile && !isData(value)) return undefined
+  return { type: 'input_file', file_data: value, filename: typeof filename === 'string' ? filename : null }
+}
 
 const isItems = (value: unknown): value is readonly InputItem[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null)
