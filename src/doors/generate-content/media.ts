@@ -1,4 +1,5 @@
 import type { InputPart, JsonObject, OutputText, Refusal } from '../../core/item.ts'
+import { decodeText } from '../../lib/decode-text.ts'
 
 /** Parts that users and tools may show. */
 export type ShownPart = Exclude<InputPart, OutputText | Refusal>
@@ -39,8 +40,13 @@ export function blobPart({ mimeType, data: written, displayName }: Blob): ShownP
   if (kind === 'image') return { type: 'input_image', image_url: url, detail: 'auto' }
   if (kind === 'audio') return { type: 'input_audio', input_audio: { data, format: SOUNDS[detail] ?? detail } }
   if (kind === 'video') return { type: 'input_video', video_url: url }
-  if (kind === 'text') return { type: 'input_text', text: withName(displayName, Buffer.from(data, 'base64').toString()), quoted: true }
+  if (kind === 'text') return { type: 'input_text', text: withName(displayName, textOf(data, mimeType)), quoted: true }
   return { type: 'input_file', file_data: url, ...named(displayName) }
+}
+
+function textOf(data: string, mimeType: string): string {
+  const charset = /;\s*charset=["']?([\w:.-]{1,40})/i.exec(mimeType)?.[1]
+  return decodeText(Buffer.from(data, 'base64'), charset)
 }
 
 /** Puts the name into the text, which models of every format read. */
