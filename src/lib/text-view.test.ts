@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { joinSpacedLetters, plainView, unmaskOwnScript, unmaskText } from './text-view.ts'
+import { joinSpacedLetters, plainView, tagText, unmaskOwnScript, unmaskText } from './text-view.ts'
 
 /** The part of the original that corresponds to `found` in its view. */
 function behind(original: string, found: string): string | undefined {
@@ -63,6 +63,19 @@ describe('a text of another script without its disguises', () => {
   it('is not created where it would equal the Latin one, or the text itself', () => {
     expect(unmaskOwnScript('jo\u200bhn')).toBeUndefined()
     expect(unmaskOwnScript('просто текст')).toBeUndefined()
+  })
+})
+
+describe('a text in tag characters', () => {
+  const inTags = (text: string): string => Array.from(text, (char) => String.fromCodePoint(0xe0000 + char.codePointAt(0)!)).join('')
+
+  it('is the letters that they stand for, without what is between', () => {
+    const original = `Hi${inTags('ssn ')}!${inTags('123')}\u{e007f}`
+    const view = tagText(original)!
+    expect(view.text).toBe('ssn 123')
+    const { start, end } = view.original(4, 7)
+    expect(original.slice(start, end)).toBe(inTags('123'))
+    expect(tagText('Hi \u200b!')).toBeUndefined()
   })
 })
 

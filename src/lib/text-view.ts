@@ -219,6 +219,23 @@ function digitOf(char: string): string {
   return String(value % 10)
 }
 
+/** Tag characters that stand for printable ASCII. Nothing shows them, and models read them. */
+const TAG = /[\u{e0020}-\u{e007e}]/gu
+const FIRST_TAG = 0xe0000
+
+/** What is written in tag characters, without everything else. Undefined if nothing is. */
+export function tagText(original: string): TextView | undefined {
+  // The first half of each of them.
+  if (!original.includes('\udb40')) return undefined
+  const view = new ViewBuilder()
+  let found = false
+  for (const { 0: tag, index } of original.matchAll(TAG)) {
+    found = true
+    view.add(String.fromCharCode(tag.codePointAt(0)! - FIRST_TAG), index, index + tag.length)
+  }
+  return found ? view.build() : undefined
+}
+
 const SPACED_RUN = /(?<![A-Za-z])[A-Za-z](?:[ \t._*-]{1,3}[A-Za-z](?![A-Za-z])){4,}/g
 const LETTER = /[A-Za-z]/
 

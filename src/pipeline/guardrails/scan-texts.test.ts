@@ -45,6 +45,11 @@ describe('redaction', () => {
     expect((await redacted(texts, pattern('секрет'))).texts).toEqual(['это [REDACTED]!', '{"a":"[REDACTED]"}'])
   })
 
+  it('reads text in tag characters, which nobody sees but a model', async () => {
+    const tags = Array.from('a@b.cc', (char) => String.fromCodePoint(0xe0000 + char.codePointAt(0)!)).join('')
+    expect((await redacted([slot(`Hi${tags} there`)], EMAIL)).texts).toEqual(['Hi[EMAIL] there'])
+  })
+
   it('gives overlapping matches one place', async () => {
     const both = {
       content_filters: [

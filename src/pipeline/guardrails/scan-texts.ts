@@ -1,6 +1,6 @@
 import type { Span } from '../../lib/linear-pattern.ts'
 import { Turns, type World } from '../../lib/turns.ts'
-import { plainView, unmaskOwnScript, unmaskText, type TextView } from '../../lib/text-view.ts'
+import { plainView, tagText, unmaskOwnScript, unmaskText, type TextView } from '../../lib/text-view.ts'
 import type { ContentFilter } from './content-filters.ts'
 import { encodedRuns } from './encoded-runs.ts'
 import { HitList, type Hit, type Match, type TextGroup } from './hit-list.ts'
@@ -121,7 +121,8 @@ function isOwn({ start, end }: Span, { text, before, after }: Piece): boolean {
 function* matchesInPiece(piece: Piece, filters: readonly ContentFilter[]): Generator<Match | undefined> {
   const { text, before, after } = piece
   const limit = text.length - after
-  const views: readonly TextView[] = [plainView(text), unmaskText(text), unmaskOwnScript(text)].filter((view) => view !== undefined)
+  const disguised = [unmaskText(text), unmaskOwnScript(text), tagText(text)]
+  const views: readonly TextView[] = [plainView(text), ...disguised].filter((view) => view !== undefined)
   yield undefined
   for (const filter of filters) {
     for (const view of views) {
