@@ -19,6 +19,7 @@ describe('a text without its disguises', () => {
   it.each([
     ['a full-width form', 'write to ｊｏｈｎ＠example.com now', 'john@example.com', 'ｊｏｈｎ＠example.com'],
     ['invisible characters', 'jo\u200bhn\u00ad@exa\u2060mple.com!', 'john@example.com', 'jo\u200bhn\u00ad@exa\u2060mple.com'],
+    ['control characters', 'jo\u0000hn@exa\u001bmple\u007f.c\u0080om!', 'john@example.com', 'jo\u0000hn@exa\u001bmple\u007f.c\u0080om'],
     ['percent escapes', 'mailto:john%40example.com', 'john@example.com', 'john%40example.com'],
     ['HTML escapes', 'john&#64;example&period;com', 'john@example.com', 'john&#64;example&period;com'],
     ['HTML escapes in hexadecimal', 'john&#x40;example.com', 'john@example.com', 'john&#x40;example.com'],

@@ -48,7 +48,8 @@ const FOREIGN_ESCAPE = /%[c-f]|&#|\\u/i
 const BEYOND_ASCII = /[^\x00-\x7f]/
 /** One unit at a time: a run of plain ASCII up to a possible escape, a letter with its combining marks, an escape of some kind, or one character. */
 const UNIT =
-  /(?<plain>(?:[^%&\\\u0080-\u{10ffff}](?!\p{M}))+)|(?<marked>\p{L}\p{M}{1,64}|[0-9]\p{M}{1,64})|%(?<percent>[2-7][0-9a-fA-F]|0[9aAdD])|(?<bytes>%[c-fC-F][0-9a-fA-F](?:%[89abAB][0-9a-fA-F]){1,3})|&#(?<decimal>[0-9]{2,6});|&#[xX](?<hex>[0-9a-fA-F]{2,5});|&(?<named>[a-zA-Z]{2,8});|\\[uU](?<unicode>[0-9a-fA-F]{4})|\\[xX](?<byte>[0-9a-fA-F]{2})|\\(?<short>["/\\bfnrt])|[^]/gu
+  // oxlint-disable-next-line no-control-regex -- they are units of their own, because they are left out
+  /(?<plain>(?:[^%&\\\u0000-\u0008\u000e-\u001f\u007f-\u{10ffff}](?!\p{M}))+)|(?<marked>\p{L}\p{M}{1,64}|[0-9]\p{M}{1,64})|%(?<percent>[2-7][0-9a-fA-F]|0[9aAdD])|(?<bytes>%[c-fC-F][0-9a-fA-F](?:%[89abAB][0-9a-fA-F]){1,3})|&#(?<decimal>[0-9]{2,6});|&#[xX](?<hex>[0-9a-fA-F]{2,5});|&(?<named>[a-zA-Z]{2,8});|\\[uU](?<unicode>[0-9a-fA-F]{4})|\\[xX](?<byte>[0-9a-fA-F]{2})|\\(?<short>["/\\bfnrt])|[^]/gu
 const NAMED: { readonly [name: string]: string } = {
   commat: '@',
   period: '.',
@@ -123,8 +124,12 @@ const DASHES: { readonly [dash: string]: string } = {
 }
 /** A digit of any script (Arabic, Devanagari, Thai, ...): each has ten consecutive ones, starting with its zero. */
 const DIGIT = /^\p{Nd}$/u
-/** Invisible characters: format characters (zero-width spaces, soft hyphens, direction marks, tags) and variation selectors. */
-const HIDDEN = /[\p{Cf}\u{fe00}-\u{fe0f}\u{e0100}-\u{e01ef}\u{115f}\u{1160}\u{3164}]/u
+/** Control characters that end no line and are no gap. */
+// oxlint-disable-next-line no-control-regex -- they are what it looks for
+const CONTROL = /[\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f]/
+/** Invisible characters: format characters (zero-width spaces, soft hyphens, direction marks, tags), variation selectors and control characters. */
+// oxlint-disable-next-line no-control-regex -- the same
+const HIDDEN = /[\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f\p{Cf}\u{fe00}-\u{fe0f}\u{e0100}-\u{e01ef}\u{115f}\u{1160}\u{3164}]/u
 const ALIKE = new RegExp(`[${Object.keys(LOOKALIKES).join('')}]`)
 const DASH = new RegExp(`[${Object.keys(DASHES).join('')}]`)
 const MARKED = /[A-Za-z0-9]\p{M}/u
@@ -170,7 +175,7 @@ function unmask(original: string, lookalikes: typeof LOOKALIKES): TextView | und
 
 /** Cheap searches that rule out most texts. */
 function mayBeDisguised(text: string): boolean {
-  if (ESCAPES.test(text)) return true
+  if (ESCAPES.test(text) || CONTROL.test(text)) return true
   return BEYOND_ASCII.test(text) && (ALIKE.test(text) || isDressed(text))
 }
 
@@ -190,8 +195,8 @@ function plainOf(unit: string, escaped: Escaped, lookalikes: typeof LOOKALIKES):
   const code = percent ?? hex ?? unicode ?? byte
   const point = code === undefined ? (decimal === undefined ? undefined : Number(decimal)) : Number.parseInt(code, 16)
   const char = point === undefined ? unit : point <= 0x10ffff ? String.fromCodePoint(point) : unit
-  if (char.length === 1 && char <= '\x7f') return char
   if (HIDDEN.test(char)) return ''
+  if (char.length === 1 && char <= '\x7f') return char
   return lookalikes[char] ?? DASHES[char] ?? (DIGIT.test(char) ? digitOf(char) : char.normalize('NFKC'))
 }
 
