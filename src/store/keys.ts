@@ -168,7 +168,8 @@ function decode(row: Selectable<Row>): ApiKey {
     revokedAt: row.revoked_at,
     creatorUserId: row.creator_user_id,
     ...(row.origin === 'environment' || row.origin === 'generated' ? { origin: row.origin } : {}),
-    ...(row.secrets === null ? {} : { secrets: decodeSecrets(row.secrets) }),
+    // Absent before the migration that adds them.
+    ...(row.secrets == null ? {} : { secrets: decodeSecrets(row.secrets) }),
     settings: decodeObject(row.settings),
   }
 }

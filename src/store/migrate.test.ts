@@ -298,3 +298,17 @@ describe('the list of migrations', () => {
     expect(MIGRATIONS.map(({ name }) => name.slice(0, 5))).toEqual(MIGRATIONS.map((_, i) => `${String(i + 1).padStart(4, '0')}-`))
   })
 })
+
+it('keys are read before the migration of their secrets, which may have to wait', async () => {
+  const { options, dispose } = await sqlitePlace()
+  const store = await createStore(options)
+  await store.migrate()
+  await store.workspaces.default()
+  await store.keys.insert(sampleKey('one'))
+  const { db } = openDatabase(options)
+  await db.schema.alterTable('api_keys').dropColumn('secrets').execute()
+  await db.destroy()
+  expect([await store.keys.get('one'), ...(await store.keys.list())]).toEqual([sampleKey('one'), sampleKey('one')])
+  await store.close()
+  await dispose()
+})
