@@ -67,7 +67,7 @@ function outcomeOf(of: GenerationDetail): Known {
     ['Chosen by', of.router],
     ['Served by', of.upstream_model === null ? null : `${of.provider_name ?? ''} · ${of.upstream_model}`],
     ['Tier', of.service_tier],
-    ['Format', `${FORMATS[of.api_type]}, ${of.streamed ? 'streamed' : 'not streamed'}`],
+    ['Format', `${(FORMATS as { readonly [format: string]: string })[of.api_type] ?? of.api_type}, ${of.streamed ? 'streamed' : 'not streamed'}`],
   ]
 }
 
