@@ -27,6 +27,7 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
 
   it('makes a key that calls models, and shows it once with a command that works', async () => {
     const { page, problems } = await browser.console(gateway, '/keys')
+    await page.getByText('begin at midnight UTC').waitFor()
     await page.getByRole('button', { name: 'Create key' }).click()
     const dialog = page.getByRole('dialog', { name: 'Create a key' })
     await dialog.getByLabel('Name').fill('made here')

@@ -33,6 +33,7 @@ describe.skipIf(!hasBrowser)('the workspaces page', () => {
   it('makes a workspace, with a slug after its name', async () => {
     const { page, problems } = await browser.console(gateway, '/workspaces')
     await page.getByRole('row', { name: /default/ }).waitFor()
+    await page.getByText('begin at midnight UTC').waitFor()
     await page.getByRole('button', { name: 'Create workspace' }).click()
     const form = page.getByRole('form', { name: 'New workspace' })
     await form.getByLabel('Name').fill('Search Team')

@@ -45,7 +45,7 @@ export default function KeysPage(): ReactNode {
   return (
     <Page
       title="Keys"
-      about="Inference keys call models. Each has its own spending, limit and rates. Management keys are created on the command line."
+      about="Inference keys call models. Each has its own spending, limit and rates. Days, weeks and months begin at midnight UTC. Management keys are created on the command line."
       actions={<Button onClick={create}>Create key</Button>}
     >
       <Group align="flex-end" gap="sm">

@@ -27,7 +27,7 @@ export default function WorkspacesPage(): ReactNode {
   return (
     <Page
       title="Workspaces"
-      about="A workspace holds the keys, budgets, provider keys, presets, guardrails and destinations of one team. Keys see only their own workspace, except that those of the default workspace see all."
+      about="A workspace holds the keys, budgets, provider keys, presets, guardrails and destinations of one team. Keys see only their own workspace, except that those of the default workspace see all. Days, weeks and months begin at midnight UTC."
       actions={<Button onClick={create}>Create workspace</Button>}
     >
       <Loaded of={of}>
