@@ -50,7 +50,11 @@ describe.skipIf(!hasBrowser)('the page of destinations', () => {
     const { page, problems } = await browser.console(gateway, '/destinations')
     await page.getByText('No destinations yet').waitFor()
     await page.getByRole('button', { name: 'New destination' }).click()
-    await choose(page, page.getByRole('combobox', { name: 'Type' }), 'Webhook')
+    const type = page.getByRole('combobox', { name: 'Type' })
+    await choose(page, type, 'Webhook')
+    // The keyboard goes on from here, and not from the page behind.
+    await page.getByRole('textbox', { name: 'Name', exact: true }).waitFor()
+    await type.and(page.locator(':focus')).waitFor({ timeout: 5_000 })
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Data team')
     await page.getByRole('textbox', { name: 'URL' }).fill(`${receiver.url}/in`)
     await choose(page, page.getByRole('combobox', { name: 'Method' }), 'PUT')

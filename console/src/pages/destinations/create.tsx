@@ -1,4 +1,4 @@
-import { Select } from '@mantine/core'
+import { Select, Stack } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import { useChange } from '../../api/hooks.ts'
 import { createBody, emptyDraft } from './body.ts'
@@ -27,38 +27,38 @@ export function CreateDestination({ words, workspace, onCreated }: CreateDestina
     // The settings of one type mean nothing to another; everything else is kept.
     setDraft({ ...draft, values: valuesOf(words.types.find((one) => one.type === chosen)?.fields ?? []) })
   }
-  const picker = (
-    <Select
-      label="Type"
-      description="The platform that receives the generations."
-      placeholder="Choose a platform"
-      withAsterisk
-      searchable
-      allowDeselect={false}
-      data={words.types.map((one) => ({ value: one.type, label: one.label }))}
-      value={type ?? null}
-      error={problemAt(refusedFields(create.error), 'type')}
-      onChange={choose}
-      data-autofocus
-    />
-  )
-  if (type === undefined) return picker
   return (
-    <DestinationForm
-      // Problems shown so far belong to the previous type.
-      key={type}
-      initial={{ ...emptyDraft(fields), workspace }}
-      draft={draft}
-      onDraft={setDraft}
-      fields={fields}
-      words={words.rules}
-      problems={problems}
-      refusal={create.error}
-      submit="Create destination"
-      busy={create.isPending}
-      onSubmit={() => create.mutate({ body }, { onSuccess: ({ data }) => onCreated(data.id) })}
-    >
-      {picker}
-    </DestinationForm>
+    // The choice of the type stays the same element, so that it keeps the focus.
+    <Stack>
+      <Select
+        label="Type"
+        description="The platform that receives the generations."
+        placeholder="Choose a platform"
+        withAsterisk
+        searchable
+        allowDeselect={false}
+        data={words.types.map((one) => ({ value: one.type, label: one.label }))}
+        value={type ?? null}
+        error={problemAt(refusedFields(create.error), 'type')}
+        onChange={choose}
+        data-autofocus
+      />
+      {type !== undefined && (
+        <DestinationForm
+          // Problems shown so far belong to the previous type.
+          key={type}
+          initial={{ ...emptyDraft(fields), workspace }}
+          draft={draft}
+          onDraft={setDraft}
+          fields={fields}
+          words={words.rules}
+          problems={problems}
+          refusal={create.error}
+          submit="Create destination"
+          busy={create.isPending}
+          onSubmit={() => create.mutate({ body }, { onSuccess: ({ data }) => onCreated(data.id) })}
+        />
+      )}
+    </Stack>
   )
 }

@@ -27,8 +27,6 @@ export interface DestinationFormProps {
   readonly problems: Problems
   /** The gateway's error for the last attempt. */
   readonly refusal: Error | null
-  /** Shown above the name: the choice of the type. */
-  readonly children?: ReactNode
   readonly submit: string
   readonly busy: boolean
   /** False: there is nothing to save. */
@@ -40,7 +38,7 @@ const PLACES = ['type', 'name', 'workspace_id', 'sampling_rate', 'privacy_mode',
 
 /** Everything about a destination that can be edited. Problems are shown after the first attempt to save. */
 export function DestinationForm(props: DestinationFormProps): ReactNode {
-  const { initial, draft, onDraft, fields, words, stored, refusal, children, submit, busy, canSubmit = true, onSubmit } = props
+  const { initial, draft, onDraft, fields, words, stored, refusal, submit, busy, canSubmit = true, onSubmit } = props
   const [tried, setTried] = useState(false)
   const [badJson, setBadJson] = useState<string>()
   const form = useRef<HTMLFormElement>(null)
@@ -66,7 +64,6 @@ export function DestinationForm(props: DestinationFormProps): ReactNode {
   return (
     <form onSubmit={send} ref={form} noValidate>
       <Stack>
-        {children}
         <TextInput
           label="Name"
           withAsterisk
