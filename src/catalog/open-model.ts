@@ -16,6 +16,7 @@ export interface OpenModelOptions {
 
 /** `provider/any-id` of an open provider. A provider is open if its entry says so, or by default if the configuration lists no model of it. */
 export function createOpenModels({ config, connected, models, book }: OpenModelOptions): (name: string) => Model | undefined {
+  const keyOf = (provider: string, id: string): string => `${provider}/${bareAt(connected.get(provider), id)}`
   const listed = Map.groupBy(
     models.flatMap(({ endpoints }) => endpoints),
     ({ provider, upstreamModel }) => keyOf(provider, upstreamModel),
@@ -29,9 +30,9 @@ export function createOpenModels({ config, connected, models, book }: OpenModelO
     const endpoints = named(name.slice(0, slash), connected)
       .filter(({ open, slug }) => open ?? !isListed(slug, config))
       .flatMap((target) => {
-        const { slug } = canonicalName(bareId(priceVendorOf(target), base), authorOf(target), book.naming)
+        const { slug } = canonicalName(bareAt(target, base), authorOf(target), book.naming)
         about ??= book.about(slug)?.name
-        const same = listed.get(keyOf(target.slug, upstreamModel)) ?? []
+        const same = sameAs(upstreamModel, bareAt(target, upstreamModel), listed.get(keyOf(target.slug, upstreamModel)))
         const opened = endpointForOpenId(target, { name, upstreamModel, slug, listedAs: same.flatMap(namesOf) }, book)
         return opened === undefined ? [] : asListed(opened, same.find(isPlain))
       })
@@ -40,7 +41,13 @@ export function createOpenModels({ config, connected, models, book }: OpenModelO
   }
 }
 
-const keyOf = (provider: string, upstreamModel: string): string => `${provider}/${upstreamModel}`
+const bareAt = (target: ConnectedProvider | undefined, id: string): string => (target === undefined ? id : bareId(priceVendorOf(target), id))
+
+/** The endpoints with this id, or else those with the same id but for a folder. In two different folders there may be two different models. */
+function sameAs(id: string, bare: string, endpoints: readonly Endpoint[] = []): readonly Endpoint[] {
+  const exact = endpoints.filter(({ upstreamModel }) => upstreamModel === id)
+  return exact.length > 0 ? exact : endpoints.filter(({ upstreamModel }) => id === bare || upstreamModel === bare)
+}
 
 /** A variant or a tier is sold at another price and to other callers. */
 const isPlain = ({ variant, tier }: Endpoint): boolean => variant === undefined && tier !== 'flex' && tier !== 'priority'
@@ -50,7 +57,7 @@ function asListed(opened: Endpoint, listed: Endpoint | undefined): Endpoint {
   if (listed === undefined) return opened
   const { aliases: _, ...same } = listed
   const { model, upstreamModel, knownAs = [] } = opened
-  return { ...same, id: `${model}@${listed.tag}#${upstreamModel}`, model, knownAs }
+  return { ...same, id: `${model}@${listed.tag}#${upstreamModel}`, model, upstreamModel, knownAs }
 }
 
 const namesOf = (endpoint: Endpoint): readonly string[] => [endpoint.model, servedModel(endpoint), ...(endpoint.aliases ?? [])]
