@@ -10,13 +10,10 @@ describe('the id of a model in a path', () => {
 
   it('or several, if the vendor has folders', () => expect(modelSegments('tuned/a b')).toBe('tuned/a%20b'))
 
-  it.each(['..', '.', 'models/..', 'x/../../admin', './x'])('never leads to another folder of the server: %s', (name) => {
+  it.each(['..', '.', 'models/..', 'x/../../admin', './x', 'x\\\\..\\\\admin'])('never leads to another folder of the server: %s', (name) => {
     expect(() => modelSegments(name)).toThrow(expect.objectContaining({ errorType: 'not_found' }))
-    expect(() =>
-      modelPath(
-        '/model/{model}/invoke',
-        name.split('/').find((part) => part.startsWith('.'))!,
-      ),
-    ).toThrow('no model')
+    expect(() => modelPath('/model/{model}/invoke', name)).toThrow('no model')
   })
+
+  it('may have dots otherwise', () => expect(modelSegments('v1..2/.x/x.')).toBe('v1..2/.x/x.'))
 })

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../core/error.ts'
 
-/** What stands between two slashes of a path and means another folder, to every server and proxy. Escaped it means the same. */
-const ELSEWHERE = /^\.{1,2}$/
+/** What stands between two slashes and means another folder, to every server and proxy. Between escaped slashes it does to many: they unescape first. */
+const ELSEWHERE = /(?:^|[/\\])\.{1,2}(?:[/\\]|$)/
 
 /**
  * The id of a model as a segment of an address. Callers may write any id of an open provider, and whatever they write, the request goes to the folder
