@@ -18,3 +18,7 @@ it('shows a row in one line, and what would control a terminal by its code', () 
     'MODEL\nacme/\\u001b]0;title\\u0007\\u009b2J\\u000aacme/forged\n',
   )
 })
+
+it('has room for as many rows as callers have made up names', () => {
+  expect(table(Array.from({ length: 200_000 }, () => ['x'])).length).toBe(400_000)
+})

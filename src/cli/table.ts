@@ -7,7 +7,7 @@ const inOneLine = (cell: string): string => cell.replace(CONTROL, (char) => `\\u
 export function table(cells: readonly (readonly string[])[], right: ReadonlySet<number> = new Set()): string {
   const rows = cells.map((row) => row.map(inOneLine))
   const [head = []] = rows
-  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+  const widths = head.map((_, column) => rows.reduce((widest, row) => Math.max(widest, row[column]!.length), 0))
   const line = (row: readonly string[]): string =>
     row
       .map((cell, column) => (right.has(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!)))
