@@ -51,6 +51,7 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
     await shown.getByRole('button', { name: 'I have copied it' }).click()
     await page.getByRole('row', { name: /made here/ }).waitFor()
     await shown.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Create key' }).and(page.locator(':focus')).waitFor({ timeout: 5_000 })
     expect((await page.content()).includes(secret)).toBe(false)
     expect((await keys()).find(({ name }) => name === 'made here')).toMatchObject({
       limit: 1_002.5,

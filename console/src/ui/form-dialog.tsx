@@ -1,6 +1,7 @@
 import { Modal } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useGuard } from './unsaved.tsx'
+import { useFocusBack } from './use-focus-back.ts'
 
 export interface FormDialogProps {
   readonly title: string
@@ -11,6 +12,7 @@ export interface FormDialogProps {
 
 /** A dialog with a form for something new. Its input is kept until the user discards it. */
 export function FormDialog({ title, opened, onClose, children }: FormDialogProps): ReactNode {
+  useFocusBack(opened)
   const { close, onKeyDown, around } = useGuard(opened, onClose)
   return (
     <Modal opened={opened} onClose={close} title={title} size="lg" closeOnEscape={false} onKeyDown={onKeyDown}>

@@ -6,6 +6,7 @@ import { isChanged } from '../../lib/changes.ts'
 import { refusalAt, refusalElsewhere } from '../../lib/fields.ts'
 import { EditForm } from '../../ui/edit-form.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
+import { useFocusBack } from '../../ui/use-focus-back.ts'
 import { WorkspaceSelect } from '../../ui/workspace-select.tsx'
 import { KEY_PATHS, KeyFields, useExpiry } from './fields.tsx'
 import { createKeyBody, newKeyForm } from './form.ts'
@@ -23,6 +24,8 @@ export function CreateKey({ opened, workspaces, workspaceId, onClose }: CreateKe
   const [secret, setSecret] = useState<string>()
   // Kept outside of the form: a key is created even if the form is closed meanwhile, and must be shown.
   const create = useChange('POST /api/v1/keys', ['GET /api/v1/keys'])
+  // The form and the new key follow one another, so neither can give the focus back alone.
+  useFocusBack(opened)
   const done = (): void => {
     onClose()
     setSecret(undefined)
