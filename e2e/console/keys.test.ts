@@ -154,6 +154,8 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
     const second = (await shown.getByLabel('the new key', { exact: true }).textContent()) ?? ''
     expect([await call(first), await call(second)]).toEqual([200, 200])
     await shown.getByRole('button', { name: 'I have copied it' }).click()
+    // The keyboard goes on in the panel, and not behind it.
+    await page.getByRole('dialog', { name: 'Key', exact: true }).and(page.locator(':focus-within')).waitFor({ timeout: 5_000 })
     await page.getByText(/its earlier secret .* works, too/).waitFor()
     expect((await page.content()).includes(second)).toBe(false)
     await page.getByRole('button', { name: 'End now' }).click()

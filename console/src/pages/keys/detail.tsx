@@ -13,6 +13,7 @@ import { Loaded } from '../../ui/loaded.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { SidePanel } from '../../ui/side-panel.tsx'
 import { useDone } from '../../ui/unsaved.tsx'
+import { useFocusBack } from '../../ui/use-focus-back.ts'
 import { KEY_PATHS, KeyFields, useExpiry } from './fields.tsx'
 import { keyChanges, keyFormOf } from './form.ts'
 import { LimitBar } from './limit-bar.tsx'
@@ -31,6 +32,7 @@ export interface KeyDetailProps {
 export function KeyDetail({ hash, workspaceName, onClose }: KeyDetailProps): ReactNode {
   // Kept outside of the panel: a secret is made even if the panel is closed meanwhile, and must be shown.
   const [secret, setSecret] = useState<string>()
+  useFocusBack(secret !== undefined)
   const rotate = useChange('POST /api/v1/keys/{hash}/rotate', OUTDATED)
   const onRotate = (graceSeconds: number): Promise<void> =>
     rotate.mutateAsync({ params: { hash }, body: { grace_seconds: graceSeconds } }).then(({ key }) => setSecret(key))
