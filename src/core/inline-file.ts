@@ -81,8 +81,10 @@ export function inlineText({ file_data: data, ...part }: Pick<InputFile, 'type' 
 /** Undefined also stands for a text that ends within a character. */
 const mayBeText = (type: string | undefined): boolean => type === undefined || type === 'text/plain'
 
-/** A text as the data URL of a file of the same type. */
+/** A text as the data URL of a file of the same type, in UTF-8 whatever charset the text itself declares. */
 export function asInlineFile(part: InputFile, text: string): string {
   const mimeType = inlineFile({ ...part, file_data: part.file_data?.slice(0, BEGINNING) ?? null })?.mimeType || 'text/plain'
-  return `data:${mimeType};base64,${Buffer.from(text).toString('base64')}`
+  const bytes = Buffer.from(text)
+  const marked = decodeText(bytes) === text ? bytes : Buffer.from(`\ufeff${text}`)
+  return `data:${mimeType};base64,${marked.toString('base64')}`
 }

@@ -132,6 +132,11 @@ describe('the texts of a request', () => {
     for (const file_data of [base64('%PDF-1.7 \u0000'), 'data:image/png;base64,iVBORw0KGgo=', 'https://example.com/a.txt', base64('a\u0000b')])
       expect(textsOf({ file_data })).toEqual([])
     expect(replaceTexts(asked(inline[0]!), new Map([[0, 'X']]))).toEqual(asked({ file_data: `data:text/csv;base64,${base64('X')}` }))
+    // Whoever reads it must not take the new text for one in the charset that it declares.
+    const declared = '<?xml version="1.0" encoding="ISO-8859-1"?><a>é</a>'
+    const xml = { file_data: `data:text/xml;base64,${Buffer.from(declared, 'latin1').toString('base64')}` }
+    expect(textsOf(xml)).toEqual([declared])
+    expect(collectTexts(replaceTexts(asked(xml), new Map([[0, `${declared}!`]])))[0]!.text).toBe(`${declared}!`)
   })
 
   it('are replaced in a trace, whose ids stay', () => {
