@@ -64,13 +64,14 @@ it('has what the operator says of it, whatever it is called', async () => {
   expect([id, model]).toEqual(['acme/l-1@acme#l-1', 'acme/l-1'])
   expect(opened).toMatchObject({ pricing: said.pricing, policies: { zdr: true }, maxOutputTokens: 7, limits: listed.limits })
   expect(endpointOf(await build({ ...said, variant: 'free' }), 'acme/l-1')!.pricing).toEqual({})
-  // Vendors also take an id in the folder of their models.
+  // Vendors also take an id in the folder of their models. It is sent as listed, because formats and addresses may differ with the folder.
   expect(endpointOf(catalog, 'acme/models/l-1')).toMatchObject({
-    upstreamModel: 'models/l-1',
+    id: 'acme/models/l-1@acme#l-1',
+    upstreamModel: 'l-1',
     knownAs: ['acme/l-1', 'house/large', 'large'],
     limits: listed.limits,
   })
   const filed = await build({ ...said, upstreamModel: 'models/l-1' })
-  expect(endpointOf(filed, 'acme/l-1')).toMatchObject({ upstreamModel: 'l-1', pricing: said.pricing })
+  expect(endpointOf(filed, 'acme/l-1')).toMatchObject({ upstreamModel: 'models/l-1', pricing: said.pricing })
   expect(endpointOf(filed, 'acme/others/models/l-1')!.pricing).toEqual({})
 })

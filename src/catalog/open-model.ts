@@ -56,8 +56,8 @@ const isPlain = ({ variant, tier }: Endpoint): boolean => variant === undefined 
 function asListed(opened: Endpoint, listed: Endpoint | undefined): Endpoint {
   if (listed === undefined) return opened
   const { aliases: _, ...same } = listed
-  const { model, upstreamModel, knownAs = [] } = opened
-  return { ...same, id: `${model}@${listed.tag}#${upstreamModel}`, model, upstreamModel, knownAs }
+  const { model, knownAs = [] } = opened
+  return { ...same, id: `${model}@${listed.tag}#${listed.upstreamModel}`, model, knownAs }
 }
 
 const namesOf = (endpoint: Endpoint): readonly string[] => [endpoint.model, servedModel(endpoint), ...(endpoint.aliases ?? [])]
