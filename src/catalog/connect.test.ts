@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Dialect } from '../core/dialect.ts'
-import type { Provider } from '../core/provider.ts'
+import type { Provider, SignableRequest } from '../core/provider.ts'
 import type { ProviderConfig } from '../core/config.ts'
 import { Secret } from '../lib/secret.ts'
 import { connectProvider } from './connect.ts'
@@ -115,4 +115,11 @@ test.each([
   const config = { slug: 'acme', ...given } as unknown as ProviderConfig
   const connected = connectProvider({ provider: acme, config, env: { ACME_URL: 'http://acme.test' } }, dialects, unused)
   expect(connected?.connectionFor('model', {}, unused)?.operatorPays).toBe(expected)
+})
+
+test('so does one whose keys go elsewhere than into `authorization`, if that names the account', () => {
+  const config = { slug: 'acme', apiKeys: [], headers: { Authorization: 'operator' } } as unknown as ProviderConfig
+  const provider = { ...acme, connect: () => ({ sign: (request: SignableRequest) => request }) }
+  const connected = connectProvider({ provider, config, env: { ACME_URL: 'http://acme.test' } }, dialects, unused)
+  expect(connected?.connectionFor('model', {}, unused)?.operatorPays).toBe(true)
 })

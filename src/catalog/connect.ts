@@ -136,7 +136,7 @@ function resolveBase(sources: ProviderSources, slug: string, name: string, repor
     headers: { ...lowerCased(provider?.headers), ...lowerCased(connected.headers), ...lowerCased(config?.headers) },
     secrets: secretsAmong(config?.headers),
     ...defined({
-      operatorPays: operatorPays(apiKeys, config),
+      operatorPays: operatorPays(apiKeys, config, connected.sign),
       traceContext: config?.traceContext,
       sign: connected.sign,
       transport: connected.transport,
@@ -155,11 +155,14 @@ const lowerCased = (headers: { readonly [name: string]: string } = {}): { readon
 /** Headers that identify the client and the content, and carry no credential. */
 const PLAIN_HEADERS = /^(?:accept|content-type|user-agent|(?:http-)?referer|x-title)$/i
 
-/** Headers in which servers take keys. `authorization` is not among them, because a caller's own key replaces it. */
-const KEY_HEADER = /(?!^authorization$)^.*(?:auth|key|token|secret|cookie)/i
+/** Headers in which servers take keys. */
+const KEY_HEADER = /auth|key|token|secret|cookie/i
 
-const operatorPays = (apiKeys: readonly unknown[], config: ProviderSources['config']): true | undefined =>
-  (apiKeys.length === 0 && Object.keys(config?.headers ?? {}).some((name) => KEY_HEADER.test(name))) || undefined
+/** Where keys are sent as `authorization`, a caller's own key replaces what the operator has configured there. Elsewhere it goes beside it. */
+const operatorPays = (apiKeys: readonly unknown[], config: ProviderSources['config'], sign: Connection['sign']): true | undefined =>
+  (apiKeys.length === 0 &&
+    Object.keys(config?.headers ?? {}).some((name) => KEY_HEADER.test(name) && (sign !== undefined || name.toLowerCase() !== 'authorization'))) ||
+  undefined
 
 const secretsAmong = (headers: { readonly [name: string]: string } = {}): readonly string[] =>
   Object.entries(headers).flatMap(([name, value]) => (PLAIN_HEADERS.test(name) ? [] : [value]))
