@@ -113,6 +113,14 @@ describe('without configuration', () => {
   })
 })
 
+test('providers say whether their operator pays for callers’ own keys, too', async () => {
+  const { providers } = await build({ providers: [{ ...ACME, apiKeys: [], headers: { 'x-api-key': 'k' } }] })
+  expect(providers.map(({ slug, operatorPays }) => [slug, operatorPays])).toEqual([
+    ['acme', true],
+    ['demo', undefined],
+  ])
+})
+
 describe('names without an author', () => {
   const slugOf = (catalog: { find: (name: string) => { slug: string } | undefined }, name: string) => catalog.find(name)?.slug
 

@@ -4,6 +4,7 @@ import type { Dialect } from '../core/dialect.ts'
 import type { Catalog, Model } from '../core/endpoint.ts'
 import type { Provider } from '../core/provider.ts'
 import { closest, closestByWords } from '../lib/closest.ts'
+import { defined } from '../lib/defined.ts'
 import { baseUrlNotes } from './base-url-notes.ts'
 import { canonicalName, makerOf } from './canonical-slug.ts'
 import { checkNames, type NamingConfig } from './configured-names.ts'
@@ -27,6 +28,8 @@ export interface CatalogProvider {
   readonly privacyPolicy?: string
   readonly termsOfService?: string
   readonly statusPage?: string
+  /** For all requests, also for those with a caller's own key. */
+  readonly operatorPays?: true
 }
 
 export interface BuiltCatalog extends Catalog {
@@ -247,8 +250,8 @@ function checkAliases(models: readonly Model[], configured: readonly ModelConfig
   }
 }
 
-function toPublic({ slug, name, provider }: ConnectedProvider): CatalogProvider {
+function toPublic({ slug, name, provider, operatorPays }: ConnectedProvider): CatalogProvider {
   const pick = <K extends 'homepage' | 'privacyPolicy' | 'termsOfService' | 'statusPage'>(key: K) =>
     provider?.[key] === undefined ? {} : { [key]: provider[key] }
-  return { slug, name, ...pick('homepage'), ...pick('privacyPolicy'), ...pick('termsOfService'), ...pick('statusPage') }
+  return { slug, name, ...pick('homepage'), ...pick('privacyPolicy'), ...pick('termsOfService'), ...pick('statusPage'), ...defined({ operatorPays }) }
 }

@@ -23,6 +23,7 @@ export interface ConnectedProvider {
   readonly policies: EndpointPolicies
   /** The rate limits of the provider, shared by all its endpoints. */
   readonly rateLimits: RateLimits | undefined
+  readonly operatorPays: true | undefined
   /** Whether ids outside the catalog are served; if undefined, this depends on whether the configuration lists models of the provider. */
   readonly open: boolean | undefined
   /** Whether the provider can be asked for embeddings, and for anything else. */
@@ -71,6 +72,7 @@ export function connectProvider(sources: ProviderSources, dialects: ReadonlyMap<
     vendor: vendor === undefined || provider === undefined ? undefined : { slug: provider.slug, name: provider.name },
     policies,
     rateLimits: config?.rateLimits,
+    operatorPays: base.shared.operatorPays,
     open: isOpen(sources),
     embeds: embedsAt(dialect, embedder),
     connectionFor,

@@ -100,6 +100,7 @@ export function accountRoutes(deps: AccountDependencies): readonly ManagementRou
         const known = [...deps.catalog().providers, ...PROVIDERS]
         return (known.find(({ slug }) => slug === text) ?? known.find((provider) => isNameOf(text, provider)))?.slug
       },
+      operatorPays: (provider) => deps.catalog().providers.some((known) => known.slug === provider && known.operatorPays === true),
       hasKey,
     }),
     usageRoutes({

@@ -14,6 +14,8 @@ export interface ByokRouteOptions {
   readonly ownKeys: OwnKeyAccounts
   /** The slug of the provider that can be reached here under this slug or name. */
   readonly providerNamed: (text: string) => string | undefined
+  /** Whether the operator pays for all requests to a provider, whoever's key they have: keys of workspaces are not used there. */
+  readonly operatorPays: (provider: string) => boolean
   readonly hasKey: (hash: string, workspaceId: string) => Promise<boolean>
 }
 
@@ -57,7 +59,7 @@ const changeIn = (body: Fields): OwnKeyChange =>
 const notFound = (): GatewayError => new GatewayError('not_found', 'There is no such provider key')
 
 /** `/api/v1/byok`: callers' own provider keys. They are encrypted at rest and never readable again. */
-export function byokRoutes({ ownKeys, providerNamed, hasKey }: ByokRouteOptions): ManagementRoutes {
+export function byokRoutes({ ownKeys, providerNamed, operatorPays, hasKey }: ByokRouteOptions): ManagementRoutes {
   /** With a mistyped hash, or one of another workspace, the caller would silently be served at the gateway's expense. */
   const needKeys = async ({ allowed_api_key_hashes: hashes }: Fields, workspaceId: string): Promise<void> => {
     for (const [index, hash] of (hashes ?? []).entries()) {
@@ -87,6 +89,10 @@ export function byokRoutes({ ownKeys, providerNamed, hasKey }: ByokRouteOptions)
       const provider = providerNamed(body.provider)
       if (provider === undefined)
         throw new GatewayError('invalid_request', `provider: "${body.provider}" is no provider of this gateway`, { path: 'provider' })
+      if (operatorPays(provider))
+        throw new GatewayError('invalid_request', `provider: keys of workspaces are not used at "${provider}": a header of its operator pays there`, {
+          path: 'provider',
+        })
       const workspaceId = workspaceForNew(request, body.workspace_id)
       await needKeys(body, workspaceId)
       const created = await unlessNoWorkspace(
