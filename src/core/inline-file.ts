@@ -40,7 +40,7 @@ function unescapeText(text: string): string {
 }
 
 /** A data URL, which contains the file itself. */
-export const isData = (url: InputFile['file_url']): url is string => typeof url === 'string' && /^data:/i.test(url)
+export const isData = (url: unknown): url is string => typeof url === 'string' && /^data:/i.test(url)
 
 export function nameOf(filename: string | null | undefined, url: string | undefined): string {
   if (filename) return filename

@@ -57,6 +57,10 @@ describe('what a model may read', () => {
       'a file that is text by its name',
       after({ type: 'message', role: 'user', content: [{ type: 'input_file', filename: 'a.md', file_data: base64 }] }),
     ],
+    [
+      'a text file beside a file of no known form',
+      novel([{ type: 'input_file', file_data: 5, filename: {}, file_url: `data:text/plain;base64,${base64}` }]),
+    ],
     ['the name of a file', after({ type: 'message', role: 'user', content: [{ type: 'input_file', filename: BAD, file_id: 'x' }] })],
     ['what a plugin is to tell the model', { input: [question], plugins: [{ id: 'web', search_prompt: BAD }] }],
     ['what an image model is to draw', { input: [question], image_config: { font_inputs: [BAD] } }],

@@ -1,5 +1,5 @@
 import { inlineText, isData } from '../../core/inline-file.ts'
-import type { InputFile, JsonObject } from '../../core/item.ts'
+import type { JsonObject } from '../../core/item.ts'
 import { isFreeJson, isOpaqueField } from '../../core/opaque-field.ts'
 import { readableIn } from '../../core/reasoning-envelope.ts'
 import { wordsOfPlugin } from '../../core/plugin-words.ts'
@@ -55,7 +55,7 @@ function collect(value: unknown, free: boolean, into: string[], depth: number): 
 }
 
 function collectFields(fields: JsonObject, free: boolean, into: string[], depth: number): void {
-  if (!free && fields['type'] === 'input_file') return collectFile(fields as unknown as InputFile, into)
+  if (!free && fields['type'] === 'input_file') return collectFile(fields, into)
   for (const [field, value] of Object.entries(fields)) {
     if (free) into.push(field)
     else if (isOpaqueField(field, value, fields)) {
@@ -67,12 +67,12 @@ function collectFields(fields: JsonObject, free: boolean, into: string[], depth:
   }
 }
 
-/** Text files are read as text; the content of other files would take a parser. */
-function collectFile(part: InputFile, into: string[]): void {
-  if (part.filename) into.push(part.filename)
-  const { file_data, file_url, ...named } = part
+/** Text files are read as text; the content of other files would take a parser. In an item of an unknown type, fields may hold anything. */
+function collectFile({ filename, file_data, file_url }: JsonObject, into: string[]): void {
+  const name = typeof filename === 'string' ? filename : null
+  if (name) into.push(name)
   for (const data of [file_data, isData(file_url) ? file_url : undefined]) {
-    const text = data == null ? undefined : inlineText({ ...named, file_data: data })
+    const text = typeof data === 'string' ? inlineText({ type: 'input_file', filename: name, file_data: data }) : undefined
     if (text !== undefined) into.push(text)
   }
 }
