@@ -51,6 +51,7 @@ it('is known as the model of the catalog that it is', async () => {
   expect(knownAs('google-ai-studio/gemini-2.5-pro')).toEqual(['google/gemini-2.5-pro'])
   expect(knownAs('google-ai-studio/models/gemini-2.5-pro')).toEqual(['google/gemini-2.5-pro'])
   expect(knownAs('openai/gpt-5-2025-08-07')).toEqual(['openai/gpt-5'])
+  expect(knownAs('acme/google/gemini-2.5-pro:free')).toEqual(['google/gemini-2.5-pro', 'google/gemini-2.5-pro:free'])
   expect(knownAs('acme/l-1')).toEqual(['house/large', 'large'])
   expect(knownAs('acme/unheard-of')).toBeUndefined()
   expect(knownAs('google/gemini-2.5-pro')).toBeUndefined()

@@ -25,7 +25,7 @@ export function createOpenModels({ config, connected, models, book }: OpenModelO
     const slash = name.indexOf('/')
     const upstreamModel = name.slice(slash + 1)
     if (slash <= 0 || upstreamModel === '' || upstreamModel.length > 256 || !config.catalog.open || isClosed(name, config)) return undefined
-    const { base } = splitVariant(upstreamModel)
+    const { base, variant } = splitVariant(upstreamModel)
     let about: string | undefined
     const endpoints = named(name.slice(0, slash), connected)
       .filter(({ open, slug }) => open ?? !isListed(slug, config))
@@ -33,7 +33,8 @@ export function createOpenModels({ config, connected, models, book }: OpenModelO
         const { slug } = canonicalName(bareAt(target, base), authorOf(target), book.naming)
         about ??= book.about(slug)?.name
         const same = sameAs(upstreamModel, bareAt(target, upstreamModel), listed.get(keyOf(target.slug, upstreamModel)))
-        const opened = endpointForOpenId(target, { name, upstreamModel, slug, listedAs: same.flatMap(namesOf) }, book)
+        const listedAs = [...(variant === undefined ? [] : [`${slug}:${variant}`]), ...same.flatMap(namesOf)]
+        const opened = endpointForOpenId(target, { name, upstreamModel, slug, listedAs }, book)
         return opened === undefined ? [] : asListed(opened, same.find(isPlain))
       })
     const [first] = endpoints
