@@ -30,6 +30,12 @@ describe('an endpoint may serve', () => {
       { model: 'vertex/gemini', knownAs: ['google/gemini'], policies: keeps },
       false,
     ],
+    [
+      'with retention, if an alias names no author',
+      { enforce_zdr_other: true },
+      { model: 'openai/small-1', knownAs: ['openai/small', 'small'], policies: keeps },
+      true,
+    ],
     ['by slug of the provider', { allowed_providers: ['acme'] }, { tag: 'acme/turbo', provider: 'acme' }, true],
     ['by tag', { allowed_providers: ['acme/turbo'] }, { tag: 'acme/turbo', provider: 'acme' }, true],
     ['by name, whatever its case', { allowed_providers: ['ACME Inc'] }, { providerName: 'Acme Inc' }, true],

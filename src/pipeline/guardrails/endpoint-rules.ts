@@ -84,7 +84,8 @@ function zdrRule(rules: GuardrailRules): EndpointRule | undefined {
   return ({ model, knownAs = [], policies }) => {
     if (policies.zdr) return undefined
     // In a name made of a provider and its id the first part is the provider, not the author.
-    return [model, ...knownAs].some((name) => enforcedFor(authorOf(name))) ? 'wants endpoints that retain nothing' : undefined
+    const authored = [model, ...knownAs.filter((name) => name.includes('/'))]
+    return authored.some((name) => enforcedFor(authorOf(name))) ? 'wants endpoints that retain nothing' : undefined
   }
 }
 
