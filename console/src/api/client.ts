@@ -57,6 +57,9 @@ const FOREIGN = 'foreign_answer'
 const FOREIGN_MESSAGE =
   'The answer did not come from the gateway. A proxy in front of it may have ended your session there: reload this page to sign in to it again.'
 
+/** What a proxy answers instead of the gateway to whoever has to sign in to it. */
+const SIGN_IN: ReadonlySet<number> = new Set([401, 403])
+
 /** Browsers refuse to send headers with other characters, such as typographic quotes and ellipses, and it would look as if the gateway were unreachable. */
 const SENDABLE = /^[\x20-\x7e]*$/
 
@@ -128,5 +131,5 @@ export function refusalOf(status: number, text: string): ApiError {
   } catch {
     // Handled below.
   }
-  return new ApiError(status, FOREIGN, `The gateway answered with status ${status}.`)
+  return new ApiError(status, FOREIGN, SIGN_IN.has(status) ? FOREIGN_MESSAGE : `The gateway answered with status ${status}.`)
 }
