@@ -6,8 +6,10 @@ import { Secret } from '../lib/secret.ts'
 import { PROVIDERS } from '../providers/index.ts'
 import { buildCatalog, type BuiltCatalog } from './build.ts'
 
+const LISTED: EndpointConfig = { provider: 'acme', upstreamModel: 'l-1', unsupported: [], policies: {}, options: {} }
+
 /** Models that callers name by a provider and the provider's own id. */
-const build = (listed: Partial<EndpointConfig> = {}): Promise<BuiltCatalog> =>
+const build = (...listed: readonly Partial<EndpointConfig>[]): Promise<BuiltCatalog> =>
   buildCatalog(
     {
       providers: [
@@ -29,7 +31,7 @@ const build = (listed: Partial<EndpointConfig> = {}): Promise<BuiltCatalog> =>
         {
           slug: 'house/large',
           aliases: ['large'],
-          endpoints: [{ provider: 'acme', upstreamModel: 'l-1', unsupported: [], policies: {}, options: {}, ...listed }],
+          endpoints: (listed.length === 0 ? [{}] : listed).map((entry) => ({ ...LISTED, ...entry })),
         },
       ],
       catalog: { open: true },
@@ -75,4 +77,14 @@ it('has what the operator says of it, whatever it is called', async () => {
   const filed = await build({ ...said, upstreamModel: 'models/l-1' })
   expect(endpointOf(filed, 'acme/l-1')).toMatchObject({ upstreamModel: 'models/l-1', pricing: said.pricing })
   expect(endpointOf(filed, 'acme/others/models/l-1')!.pricing).toEqual({})
+})
+
+it('is served by all regions and tiers that are listed for it', async () => {
+  const catalog = await build({ region: 'us' }, { region: 'eu', policies: { zdr: true } }, { tier: 'flex' }, { variant: 'free' })
+  const opened = catalog.find('acme/l-1')!.endpoints
+  expect(opened.map(({ tag, tier, policies }) => [tag, tier, policies.zdr])).toEqual([
+    ['acme/us', 'default', false],
+    ['acme/eu', 'default', true],
+    ['acme/flex', 'flex', false],
+  ])
 })

@@ -35,7 +35,12 @@ export function createOpenModels({ config, connected, models, book }: OpenModelO
         const same = sameAs(upstreamModel, bareAt(target, upstreamModel), listed.get(keyOf(target.slug, upstreamModel)))
         const listedAs = [...(variant === undefined ? [] : [`${slug}:${variant}`]), ...same.flatMap(namesOf)]
         const opened = endpointForOpenId(target, { name, upstreamModel, slug, listedAs }, book)
-        return opened === undefined ? [] : asListed(opened, same.find(isPlain))
+        return opened === undefined
+          ? []
+          : asListed(
+              opened,
+              same.filter(({ variant: sold }) => sold === undefined),
+            )
       })
     const [first] = endpoints
     return first === undefined ? undefined : { slug: name, name: about ?? upstreamModel, created: 0, contextLength: first.contextLength, endpoints }
@@ -50,15 +55,20 @@ function sameAs(id: string, bare: string, endpoints: readonly Endpoint[] = []): 
   return exact.length > 0 ? exact : endpoints.filter(({ upstreamModel }) => id === bare || upstreamModel === bare)
 }
 
-/** A variant or a tier is sold at another price and to other callers. */
-const isPlain = ({ variant, tier }: Endpoint): boolean => variant === undefined && tier !== 'flex' && tier !== 'priority'
-
-/** Under another name the same endpoint has the same price, limits, policies and options: else the name would be a way around them. */
-function asListed(opened: Endpoint, listed: Endpoint | undefined): Endpoint {
-  if (listed === undefined) return opened
-  const { aliases: _, ...same } = listed
+/**
+ * Under another name the same endpoints have the same prices, limits, policies and options: else the name would be a way around them. `opened` remains
+ * for requests that no tier was asked for, if only tiers are listed.
+ */
+function asListed(opened: Endpoint, listed: readonly Endpoint[]): readonly Endpoint[] {
   const { model, knownAs = [] } = opened
-  return { ...same, id: `${model}@${listed.tag}#${listed.upstreamModel}`, model, knownAs }
+  const byTag = new Map<string, Endpoint>()
+  // Two listed models may share one endpoint of a provider.
+  for (const endpoint of listed) if (!byTag.has(endpoint.tag)) byTag.set(endpoint.tag, endpoint)
+  const same = [...byTag.values()].map((endpoint) => {
+    const { aliases: _, ...rest } = endpoint
+    return { ...rest, id: `${model}@${endpoint.tag}#${endpoint.upstreamModel}`, model, knownAs }
+  })
+  return same.some(({ tier }) => tier !== 'flex' && tier !== 'priority') ? same : [opened, ...same]
 }
 
 const namesOf = (endpoint: Endpoint): readonly string[] => [endpoint.model, servedModel(endpoint), ...(endpoint.aliases ?? [])]
