@@ -35,12 +35,9 @@ export function createOpenModels({ config, connected, models, book }: OpenModelO
         const same = sameAs(upstreamModel, bareAt(target, upstreamModel), listed.get(keyOf(target.slug, upstreamModel)))
         const listedAs = [...(variant === undefined ? [] : [`${slug}:${variant}`]), ...same.flatMap(namesOf)]
         const opened = endpointForOpenId(target, { name, upstreamModel, slug, listedAs }, book)
-        return opened === undefined
-          ? []
-          : asListed(
-              opened,
-              same.filter(({ variant: sold }) => sold === undefined),
-            )
+        // A variant is sold at another price.
+        const plain = same.filter((endpoint) => endpoint.variant === undefined)
+        return opened === undefined ? [] : asListed(opened, plain)
       })
     const [first] = endpoints
     return first === undefined ? undefined : { slug: name, name: about ?? upstreamModel, created: 0, contextLength: first.contextLength, endpoints }
