@@ -1,5 +1,5 @@
 import { expect, it, test } from 'vitest'
-import { ago, bytes, count, duration, moment, NOTHING, percent, short, usd } from './format.ts'
+import { ago, briefUsd, bytes, count, duration, moment, NOTHING, percent, short, usd } from './format.ts'
 
 test.each([
   [0, '$0'],
@@ -10,13 +10,16 @@ test.each([
   [0.999, '$1'],
   [1.005, '$1.00'],
   [12.3, '$12.30'],
-  [1234.5, '$1,235'],
+  [1234.5, '$1,234.50'],
+  [12_345_678.9, '$12,345,678.90'],
   [-0.02, '$-0.02'],
   [null, NOTHING],
   [Number.NaN, NOTHING],
 ])('%s USD are shown as %s', (value, shown) => {
   expect(usd(value)).toBe(shown)
 })
+
+it('amounts are short where there is little room', () => expect([999, 12_345.6, null].map(briefUsd)).toEqual(['$999.00', '$12.3K', NOTHING]))
 
 test.each([
   [0, '0 ms'],

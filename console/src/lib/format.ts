@@ -10,8 +10,7 @@ export function usd(value: Maybe): string {
   if (!isKnown(value)) return NOTHING
   const size = Math.abs(value)
   if (size === 0) return '$0'
-  if (size >= 1_000) return `$${grouped(value, 0)}`
-  if (size >= 1) return `$${value.toFixed(2)}`
+  if (size >= 1) return `$${Number(value.toFixed(2)).toLocaleString('en-US', { minimumFractionDigits: 2 })}`
   return `$${value.toPrecision(2).includes('e') ? value.toExponential(1) : Number(value.toPrecision(2)).toString()}`
 }
 
@@ -23,6 +22,9 @@ export const count = (value: Maybe): string => (isKnown(value) ? grouped(value, 
 /** A short count: `1.2K`, `3.4M`. */
 export const short = (value: Maybe): string =>
   isKnown(value) ? value.toLocaleString('en-US', { notation: 'compact', maximumSignificantDigits: 3 }) : NOTHING
+
+/** USD where there is little room: thousands as `$1.2K`. */
+export const briefUsd = (value: Maybe): string => (isKnown(value) && Math.abs(value) >= 1_000 ? `$${short(value)}` : usd(value))
 
 /** Milliseconds as `840 ms`, `1.3 s`, `2 min 5 s`. */
 export function duration(ms: Maybe): string {

@@ -1,5 +1,5 @@
 import type { Answer } from '../../api/client.ts'
-import { count, short, usd } from '../../lib/format.ts'
+import { briefUsd, count, short, usd } from '../../lib/format.ts'
 
 /** The gateway's counts for one day, model and endpoint. */
 export type ActivityRow = Pick<
@@ -21,8 +21,8 @@ const NONE: Totals = { calls: 0, spent: 0, ownKeys: 0, tokensIn: 0, tokensOut: 0
 
 export const METRICS = {
   calls: { label: 'Calls', noun: 'calls', of: ({ calls }: Totals) => calls, shown: count, brief: short },
-  spent: { label: 'USD', noun: 'USD', of: ({ spent }: Totals) => spent, shown: usd, brief: usd },
-  own_keys: { label: 'USD, own keys', noun: 'USD of own keys', of: ({ ownKeys }: Totals) => ownKeys, shown: usd, brief: usd },
+  spent: { label: 'USD', noun: 'USD', of: ({ spent }: Totals) => spent, shown: usd, brief: briefUsd },
+  own_keys: { label: 'USD, own keys', noun: 'USD of own keys', of: ({ ownKeys }: Totals) => ownKeys, shown: usd, brief: briefUsd },
   tokens: { label: 'Tokens', noun: 'tokens', of: ({ tokensIn, tokensOut }: Totals) => tokensIn + tokensOut, shown: count, brief: short },
 } as const
 export type Metric = keyof typeof METRICS
