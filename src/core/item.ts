@@ -248,3 +248,12 @@ export function toolsWithin(item: InputItem): readonly Tool[] {
   const { tools } = item as { readonly tools?: unknown }
   return Array.isArray(tools) ? (tools as readonly Tool[]) : []
 }
+
+/** Every tool that a model is given, wherever it stands in the request. */
+export const toolsGiven = ({
+  tools,
+  input,
+}: {
+  readonly tools?: readonly Tool[] | undefined
+  readonly input: readonly InputItem[]
+}): readonly Tool[] => [...(tools ?? []), ...input.flatMap(toolsWithin)]

@@ -2,6 +2,7 @@ import type { Call, Owner } from '../core/call.ts'
 import { servedModel } from '../core/endpoint-names.ts'
 import type { Catalog, Endpoint } from '../core/endpoint.ts'
 import type { Cost } from '../core/generation.ts'
+import { toolsGiven } from '../core/item.ts'
 import { isPerRequest, type Pricing } from '../core/pricing.ts'
 import { asksForEmbeddings, MAX_TOOL_CALLS } from '../core/request.ts'
 import { tierAsked } from '../core/service-tier.ts'
@@ -46,10 +47,10 @@ export const isPriced = ({ pricing }: Endpoint): boolean =>
   (pricing.input !== undefined && pricing.output !== undefined) || isPerRequest(pricing, pricing)
 
 /** What an endpoint would be paid for, or for what its tools do, at a price nobody knows; undefined where all prices are known. */
-export function unpricedAt({ request: { tools } }: Call, endpoint: Endpoint): string | undefined {
+export function unpricedAt({ request }: Call, endpoint: Endpoint): string | undefined {
   if (!isPriced(endpoint)) return servedModel(endpoint)
   const { connection, upstreamModel } = endpoint
-  const bought = tools?.find((tool) => connection.dialect.buys?.(tool, { options: connection.options, upstreamModel }) === true)
+  const bought = toolsGiven(request).find((tool) => connection.dialect.buys?.(tool, { options: connection.options, upstreamModel }) === true)
   return bought === undefined ? undefined : `${bought.type} of ${servedModel(endpoint)}`
 }
 
@@ -92,9 +93,10 @@ function keptTokens(
 const OWN_SEARCH = /^web_search/
 
 /** What the endpoint's own searches may cost, USD: as many as the caller allows, or one, because their number is not known before. */
-export function searchesAt({ request: { tools, max_tool_calls: budget } }: Call, { pricing: { webSearch } }: Endpoint): number {
-  const own = webSearch === undefined ? undefined : tools?.find(({ type }) => OWN_SEARCH.test(type))
+export function searchesAt({ request }: Call, { pricing: { webSearch } }: Endpoint): number {
+  const own = webSearch === undefined ? undefined : toolsGiven(request).find(({ type }) => OWN_SEARCH.test(type))
   if (own === undefined || webSearch === undefined) return 0
+  const { max_tool_calls: budget } = request
   const uses = (own as { readonly max_uses?: unknown }).max_uses
   const bounds = [uses, budget].filter((bound) => typeof bound === 'number' && bound >= 1) as number[]
   return webSearch * (bounds.length === 0 ? 1 : Math.min(...bounds, MAX_TOOL_CALLS))

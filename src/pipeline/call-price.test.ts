@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest'
+import type { Call } from '../core/call.ts'
+import type { Endpoint } from '../core/endpoint.ts'
+import { searchesAt, unpricedAt } from './call-price.ts'
+
+const endpoint = {
+  model: 'acme/small',
+  pricing: { input: 1, output: 1, webSearch: 0.01 },
+  upstreamModel: 'small',
+  connection: { dialect: { buys: ({ type }: { type: string }) => type === 'code_interpreter' }, options: {} },
+} as unknown as Endpoint
+
+describe.each(['additional_tools', 'tool_search_output'])('tools of a vendor in an item %s', (type) => {
+  const call = (tool: object): Call => ({ request: { input: [{ type, tools: [{ type: 'custom' }, tool] }], max_tool_calls: 4 } }) as unknown as Call
+
+  it('have an unknown price as among the tools of the request', () => {
+    expect(unpricedAt(call({ type: 'code_interpreter' }), endpoint)).toBe('code_interpreter of acme/small')
+    expect(unpricedAt(call({ type: 'function' }), endpoint)).toBeUndefined()
+  })
+
+  it('have the price of their searches reserved', () => {
+    expect(searchesAt(call({ type: 'web_search', max_uses: 3 }), endpoint)).toBeCloseTo(0.03)
+    expect(searchesAt(call({ type: 'function' }), endpoint)).toBe(0)
+  })
+})
