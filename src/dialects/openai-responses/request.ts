@@ -1,8 +1,7 @@
 import type { EncodedRequest, Target } from '../../core/dialect.ts'
 import type { Parameter } from '../../core/endpoint.ts'
-import { isKnownItem } from '../../core/item.ts'
+import { isKnownItem, toolsWithin } from '../../core/item.ts'
 import { GATEWAY_FIELDS, MAX_TOOL_CALLS } from '../../core/request.ts'
-import type { JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { accountField } from '../shared/account-name.ts'
 import { visitParts } from '../shared/content-parts.ts'
@@ -49,8 +48,8 @@ export function encodeResponsesRequest(request: ModelRequest, target: ResponsesT
     body['tools'] = tools
     if (choice !== undefined) body['tool_choice'] = choice
     addParallelCalls(body, request, target, dropped)
-    addToolBudget(body, request, tools, options, dropped)
   }
+  addToolBudget(body, request, [...(tools ?? []), ...request.input.flatMap(toolsWithin)], options, dropped)
   addOutputLimit(body, request, target, dropped)
   addReasoning(body, request, target, dropped)
   addText(body, request, target, dropped)
@@ -142,7 +141,7 @@ const RUN_ELSEWHERE: ReadonlySet<unknown> = new Set(['function', 'custom', 'name
 function addToolBudget(
   body: Body,
   { max_tool_calls: budget }: ModelRequest,
-  tools: readonly JsonObject[],
+  tools: readonly { readonly type?: unknown }[],
   options: ResponsesOptions,
   dropped: Set<string>,
 ): void {

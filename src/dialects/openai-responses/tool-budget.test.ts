@@ -19,6 +19,10 @@ describe('a bound on calls of tools', () => {
     expect(asked([search, mine], { max_tool_calls: true }).body['max_tool_calls']).toBe(2)
     expect(asked([search], { max_tool_calls: true }, 99).body['max_tool_calls']).toBe(30)
   })
+  it('is sent for such tools in the input', () => {
+    const input = [{ type: 'additional_tools', role: 'developer', tools: [mine, search] }] as unknown as ModelRequest['input']
+    expect(encode({ input, max_tool_calls: 2 }, { options: { max_tool_calls: true } }).body['max_tool_calls']).toBe(2)
+  })
   it('is reported where it is not supported', () => {
     const { body, dropped } = asked([search])
     expect([body['max_tool_calls'], dropped]).toEqual([undefined, ['max_tool_calls']])
