@@ -23,3 +23,17 @@ describe.each(['additional_tools', 'tool_search_output'])('tools of a vendor in 
     expect(searchesAt(call({ type: 'function' }), endpoint)).toBe(0)
   })
 })
+
+describe('searches of a vendor', () => {
+  const searching = (max_uses: unknown, max_tool_calls?: number): number =>
+    searchesAt({ request: { input: [], tools: [{ type: 'web_search', max_uses }], max_tool_calls } } as unknown as Call, endpoint) / 0.01
+
+  it.each([
+    ['as many as its tool allows, however many', 1_000, undefined, 1_000],
+    ['no more than the request allows', 1_000, 4, 4],
+    ['no more than any request may allow', 1_000, 99, 30],
+    ['one where nothing bounds them', undefined, undefined, 1],
+  ])('are reserved: %s', (_, uses, calls, reserved) => {
+    expect(searching(uses, calls)).toBeCloseTo(reserved)
+  })
+})

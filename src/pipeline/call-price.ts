@@ -98,8 +98,10 @@ export function searchesAt({ request }: Call, { pricing: { webSearch } }: Endpoi
   if (own === undefined || webSearch === undefined) return 0
   const { max_tool_calls: budget } = request
   const uses = (own as { readonly max_uses?: unknown }).max_uses
-  const bounds = [uses, budget].filter((bound) => typeof bound === 'number' && bound >= 1) as number[]
-  return webSearch * (bounds.length === 0 ? 1 : Math.min(...bounds, MAX_TOOL_CALLS))
+  const allowed = typeof budget === 'number' && budget >= 1 ? Math.min(budget, MAX_TOOL_CALLS) : Infinity
+  // Without a bound of the request the tool's own goes out as it is.
+  const most = typeof uses === 'number' && uses >= 1 ? Math.min(uses, allowed) : allowed
+  return webSearch * (most === Infinity ? 1 : most)
 }
 
 /** What must be left for a call to start; a caller who sets a bound wants all of it. */
