@@ -165,6 +165,29 @@ describe('sensitive text', () => {
     }
     await gateway.api('PATCH', `/api/v1/workspaces/${DEFAULT}`, { is_observability_io_logging_enabled: false })
   })
+
+  it('is in no stored text of a call that was refused before the filters read it', async () => {
+    await gateway.api('PATCH', `/api/v1/workspaces/${DEFAULT}`, { is_observability_io_logging_enabled: true })
+    await demand({ content_filter_builtins: [{ slug: 'email', action: 'redact' }], allowed_models: ['acme/small'] })
+    const { key } = (await (await gateway.api('POST', '/api/v1/keys', { name: 'poor', limit: 0.0000001 })).json()) as { key: string }
+    const said = { input: 'I am jane@example.com', user: 'jane@example.com', metadata: { by: 'jane@example.com' } }
+    const tokens = { model: 'acme/small', input: [[1, 2, 3]], user: 'jane@example.com' }
+    const answers = [
+      [403, await gateway.respond({ ...said, model: 'acme/large' })],
+      [402, await gateway.respond({ ...said, model: 'acme/small' }, { key })],
+      [403, await gateway.api('POST', '/api/v1/embeddings', tokens, gateway.key)],
+    ] as const
+    await gateway.app.sink.flush()
+    for (const [status, answer] of answers) {
+      expect(answer.status).toBe(status)
+      const id = answer.headers.get('x-generation-id')!
+      const record = await (await gateway.api('GET', `/api/v1/generation?id=${id}`)).text()
+      expect(record).toContain('"external_user":"[NOT_READ]"')
+      const content = await (await gateway.api('GET', `/api/v1/generation/content?id=${id}`)).text()
+      expect(record + content).not.toContain('jane')
+    }
+    await gateway.api('PATCH', `/api/v1/workspaces/${DEFAULT}`, { is_observability_io_logging_enabled: false })
+  })
 })
 
 describe(verifies('K3', 'a filter cannot be got round'), () => {

@@ -61,6 +61,8 @@ export interface CallTrace {
   rejected: ReadonlyMap<string, string>
   /** The request after guardrails changed it; records keep this version. */
   keptRequest?: ModelRequest
+  /** Filters that may change the request have still to read it. */
+  unread?: boolean
   readonly attempts: AttemptRecord[]
   readonly pipeline: PipelineStage[]
   /** Free-form values for `gateway_metadata.params`: dropped parameters, preferences not applied, session pin. */

@@ -2,7 +2,7 @@ import type { Handler, Layer } from '../core/call.ts'
 import { asksForEmbeddings } from '../core/request.ts'
 import { answerCacheLayer, type AnswerCacheOptions } from './answer-cache.ts'
 import { createFallback, type FallbackOptions } from './fallback.ts'
-import { guardrailLayer, type GuardrailOptions } from './guardrails.ts'
+import { guardrailLayer, unreadLayer, type GuardrailOptions } from './guardrails.ts'
 import type { Limits } from './limits.ts'
 import { createPluginRoom, type PluginOptions } from './plugins.ts'
 import { recordLayer, type RecordOptions } from './record.ts'
@@ -17,10 +17,12 @@ export function createPipeline(options: PipelineOptions): Handler {
   const { beforePurchase, beforeAttempt, takeShare, layer: limits, meter } = options.limits
   const plugins = createPluginRoom({ ...options, beforePurchase })
   const record = recordLayer(options)
+  const unread = unreadLayer(options)
   const guardrails = guardrailLayer(options)
   const answer = within(
     [
       record,
+      unread,
       limits,
       guardrails,
       answerCacheLayer({ ...options, partIn: plugins.partIn }),
@@ -32,7 +34,7 @@ export function createPipeline(options: PipelineOptions): Handler {
   )
   // Without plugins and tools: the vector of an adapted text would be that of another text, so an endpoint takes what was sent or refuses it.
   const embed = within(
-    [record, limits, guardrails, answerCacheLayer(options), meter],
+    [record, unread, limits, guardrails, answerCacheLayer(options), meter],
     createFallback({ ...options, beforeAttempt, takeShare, streamFailure: () => 'fail' }),
   )
   return (call) => (asksForEmbeddings(call.request) ? embed(call) : answer(call))

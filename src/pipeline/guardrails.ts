@@ -62,6 +62,37 @@ export function guardrailLayer({ guardrails, catalog, defaults }: GuardrailOptio
   }
 }
 
+/**
+ * Outside the limits, whose refusals come before anything is read: as long as the filters have not read a request that they may change, records and
+ * destinations get none of its texts. Callers without such filters pay one lookup.
+ */
+export function unreadLayer({ guardrails }: Pick<GuardrailOptions, 'guardrails'>): Layer {
+  return (next) => (call) => (mayChange(guardrails, call.owner) ? withholding(next, call) : next(call))
+}
+
+const entriesOf = ({ rules }: AppliedGuardrail): readonly { readonly action: FilterAction }[] => [
+  ...(rules.content_filter_builtins ?? []),
+  ...(rules.content_filters ?? []),
+]
+
+function mayChange(guardrails: Guardrails | undefined, owner: Owner): boolean {
+  try {
+    return guardrails?.of(owner)?.some((applied) => entriesOf(applied).some(({ action }) => action !== 'flag')) ?? false
+  } catch {
+    // They are not known yet. The call is refused for that.
+    return true
+  }
+}
+
+async function* withholding(next: Handler, call: Call): ReturnType<Handler> {
+  call.trace.unread = true
+  try {
+    yield* next(call)
+  } finally {
+    if (call.trace.unread) call.trace.keptRequest = withheld(call.request, collectTexts(call.request))
+  }
+}
+
 function guard(call: Call, admits: EndpointRule | undefined, keepsNothing: boolean): Call {
   if (admits === undefined) return call
   if (call.cache === undefined || !keepsNothing) return { ...call, admits }
@@ -130,6 +161,7 @@ async function scan(call: Call, slots: readonly TextSlot[], filters: readonly Co
     if (result.unfinished === undefined) unread = false
     return result
   } finally {
+    call.trace.unread = false
     if (unread) call.trace.keptRequest = withheld(call.request, slots)
   }
 }
