@@ -26,6 +26,8 @@ it('stop sequences are a list, however they were sent', () => {
 
 it('texts among them are recorded after redaction', () => {
   expect(of({ stop: 'jane@example.com' }, { stop: '[EMAIL]' })).toEqual({ stop: ['[EMAIL]'] })
+  const choice = (name: string): object => ({ tool_choice: { type: 'function', name } })
+  expect(of(choice('jane@example.com'), choice('[EMAIL]'))).toEqual(choice('[EMAIL]'))
 })
 
 it('unvalidated values that are not valid parameters are left out', () => {

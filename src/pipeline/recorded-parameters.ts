@@ -11,7 +11,6 @@ const CHECKED = [
   'frequency_penalty',
   'top_logprobs',
   'parallel_tool_calls',
-  'tool_choice',
   'reasoning',
   'service_tier',
   'truncation',
@@ -31,7 +30,9 @@ export function recordedParameters({ request, trace }: Call): { readonly [name: 
   if (Number.isSafeInteger(request['seed'])) parameters['seed'] = request['seed']
   const bias = request['logit_bias']
   if (isBias(bias)) parameters['logit_bias'] = bias
-  const stop = stopTexts(trace.keptRequest ?? request)
+  const kept = trace.keptRequest ?? request
+  if (kept.tool_choice != null) parameters['tool_choice'] = kept.tool_choice
+  const stop = stopTexts(kept)
   if (stop.length > 0) parameters['stop'] = stop
   return parameters
 }

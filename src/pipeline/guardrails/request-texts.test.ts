@@ -220,6 +220,23 @@ describe('the texts of a request', () => {
     expect(collectTexts({ input: [], tools }).map(({ text }) => text)).toEqual(tools.slice(2).map(({ name }) => name))
   })
 
+  it('include invalid names in the choice of a tool, which follows the tool', () => {
+    const named = (tool_choice: NonNullable<ModelRequest['tool_choice']>, texts: readonly string[]): unknown => {
+      const told: ModelRequest = { input: [], tool_choice }
+      expect(collectTexts(told).map(({ text }) => text)).toEqual(texts)
+      return replaceTexts(told, new Map(texts.map((_, at) => [at, '[EMAIL]']))).tool_choice
+    }
+    const odd = 'jane@example.com'
+    expect(named({ type: 'function', name: odd }, [odd])).toEqual({ type: 'function', name: '[EMAIL]' })
+    expect(named({ type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: odd }] }, [odd])).toEqual({
+      type: 'allowed_tools',
+      mode: 'auto',
+      tools: [{ type: 'function', name: '[EMAIL]' }],
+    })
+    named('required', [])
+    named({ type: 'allowed_tools', mode: 'required', tools: [{ type: 'mcp', server_label: 'docs' }] }, [])
+  })
+
   it(verifies('K3', 'include invalid names of unknown fields'), () => {
     const odd = 'SSN 123-45-6789'
     const told: ModelRequest = {

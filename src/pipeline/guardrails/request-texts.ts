@@ -30,7 +30,7 @@ const ENVELOPE = 'encrypted_content'
 const ITEMS_WITHIN = 'subagent_items'
 const SCHEMA_WORD = /^[a-z][a-z-]{0,31}$/
 /** Fields whose values are words of the contract. */
-const NO_CONTENT: ReadonlySet<string> = new Set(['include', 'reasoning', 'service_tier', 'tool_choice', 'truncation'])
+const NO_CONTENT: ReadonlySet<string> = new Set(['include', 'reasoning', 'service_tier', 'truncation'])
 
 /** The state of one walk through a request. */
 interface Walk {
@@ -87,6 +87,7 @@ function walkField(field: string, value: unknown, state: Walk): unknown {
   if (field === 'plugins') return walkPlugins(value as NonNullable<ModelRequest['plugins']>, state)
   if (field === 'image_config') return walkValue(value, state, 'plain', 0)
   if (field === 'prompt') return walkPrompt(value, state)
+  if (field === 'tool_choice') return walkChoice(value, state)
   return isContent(field) ? walkValue(value, state, 'named', 0) : value
 }
 
@@ -109,6 +110,15 @@ function walkPrompt(prompt: unknown, state: Walk): unknown {
   const others = walkFields(rest, state, 'named', 0)
   if (others === rest && after.every(([, value], i) => value === before[i]![1])) return prompt
   return { ...(others as JsonObject), variables: Object.fromEntries(after) }
+}
+
+/** It names tools, and has to keep the names that they get. Its modes are words of the contract. */
+function walkChoice(choice: unknown, state: Walk): unknown {
+  if (typeof choice !== 'object' || choice === null) return choice
+  const { mode, ...rest } = choice as JsonObject
+  const mapped = walkFields(rest, state, 'named', 0) as JsonObject
+  if (mapped === rest) return choice
+  return mode === undefined ? mapped : { ...mapped, mode }
 }
 
 /** Keys of metadata are the caller's own words, too. */
