@@ -301,3 +301,10 @@ describe('the size of rules', () => {
     expect(accepts([{ rules: [{ ...rule, value: 'x'.repeat(4_001) }] }])).toBe(false)
   })
 })
+
+it.each([
+  ['the field "cost_center"', { field: 'cost_center', operator: 'equals', value: 'x' }],
+  ['the operator "resembles"', { field: 'model', operator: 'resembles', value: 'x' }],
+])('rules of a newer version with %s are refused when they are compiled, not with every call', (what, rule) => {
+  expect(() => compileFilter({ groups: [{ rules: [rule] }] })).toThrow(`${what}, which this version does not know`)
+})

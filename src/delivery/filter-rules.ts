@@ -112,7 +112,8 @@ type Test = (values: readonly (string | number)[]) => boolean
 
 /**
  * Compiles rules into one function. The rules of a group are joined by its `logic`, groups are joined by AND, and a group without rules matches.
- * Null, disabled or no groups mean no filtering. Expects rules that passed `filterRulesSchema`; throws for an invalid pattern.
+ * Null, disabled or no groups mean no filtering. Expects rules that passed `filterRulesSchema`; throws for an invalid pattern, and for
+ * fields and operators that only another version knows.
  */
 export function compileFilter(rules: FilterRules | null): Filter {
   if (rules === null || rules.enabled === false || rules.groups.length === 0) return () => true
@@ -137,7 +138,14 @@ export function compileFilter(rules: FilterRules | null): Filter {
 
 type Reader = (field: Field) => readonly (string | number)[]
 
+const FIELDS: ReadonlySet<string> = new Set([...TEXT_FIELDS, ...NUMBER_FIELDS])
+
 function compileRule(rule: FilterRule, share: Pick<Comparison, 'work' | 'chars'>): (read: Reader) => boolean {
+  // Stored by a newer version. Asked only when a call is recorded, it would keep all records from being written.
+  if (!FIELDS.has(rule.field)) throw new Error(`filter_rules name the field ${JSON.stringify(rule.field)}, which this version does not know`)
+  if (!Object.hasOwn(OPERATORS, rule.operator)) {
+    throw new Error(`filter_rules use the operator ${JSON.stringify(rule.operator)}, which this version does not know`)
+  }
   const field = rule.field as Field
   const test = OPERATORS[rule.operator as Operator]({ field, wanted: String(rule.value), number: toNumber(rule.value), ...share })
   return (read) => test(read(field))
