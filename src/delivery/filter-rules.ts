@@ -136,7 +136,8 @@ export function compileFilter(rules: FilterRules | null): Filter {
   }
 }
 
-type Reader = (field: Field) => readonly (string | number)[]
+/** The values of a field; undefined if they are unknown, because the content was not kept. */
+type Reader = (field: Field) => readonly (string | number)[] | undefined
 
 const FIELDS: ReadonlySet<string> = new Set([...TEXT_FIELDS, ...NUMBER_FIELDS])
 
@@ -148,7 +149,11 @@ function compileRule(rule: FilterRule, share: Pick<Comparison, 'work' | 'chars'>
   }
   const field = rule.field as Field
   const test = OPERATORS[rule.operator as Operator]({ field, wanted: String(rule.value), number: toNumber(rule.value), ...share })
-  return (read) => test(read(field))
+  // What is not known to be wanted is not sent.
+  return (read) => {
+    const values = read(field)
+    return values !== undefined && test(values)
+  }
 }
 
 const NUMBERS: ReadonlySet<string> = new Set(NUMBER_FIELDS)
@@ -231,8 +236,8 @@ function createReader({ generation, content }: FilterSubject): Reader {
   let input: readonly string[] | undefined
   let output: readonly string[] | undefined
   return (field) => {
-    if (field === 'input') return (input ??= content ? [inputText(content, MAX_TEXT)] : [])
-    if (field === 'output') return (output ??= content ? [outputText(content, MAX_TEXT)] : [])
+    if (field === 'input') return (input ??= content && [inputText(content, MAX_TEXT)])
+    if (field === 'output') return (output ??= content && [outputText(content, MAX_TEXT)])
     return FIELD_VALUES[field](generation).filter((value) => value !== undefined)
   }
 }

@@ -87,4 +87,15 @@ describe('toEntry', () => {
     const { generation } = full
     expect(enter(packing.pack({ generation }), selector()).deliveries).toEqual([{ destinationId: 'd1', withContent: false }])
   })
+
+  it('does not send a call whose content was dropped where that might have been excluded', () => {
+    const { generation } = full
+    const without = (field: string) =>
+      selector({ filterRules: { groups: [{ rules: [{ field, operator: 'not_contains', value: 'secret project' }] }] } })
+    expect(enter(packing.pack({ generation }), without('model')).deliveries).toHaveLength(1)
+    for (const field of ['input', 'output']) {
+      expect(enter(packing.pack(full), without(field)).deliveries).toHaveLength(1)
+      expect(enter(packing.pack({ generation }), without(field)).deliveries).toEqual([])
+    }
+  })
 })

@@ -110,7 +110,7 @@ export function toEntry(handed: PackedGeneration, selectorsOf: (workspaceId: str
   const selectors = selectorsOf(generation.workspaceId)
   if (selectors.length === 0) return { generation, record, deliveries: [], bytes: 0, ...kept }
   if (content !== undefined) return { ...toOutboxEntry(finished, { record, content }, selectors), ...kept }
-  // The call ended before any destination wanted content, so those added since get the record alone.
-  const { deliveries, bytes } = toOutboxEntry(finished, { record, content: NOTHING_WRITTEN }, selectors)
+  // It was dropped for lack of room, or the call ended before any destination wanted content: they get the record alone, if they select it without.
+  const { deliveries, bytes } = toOutboxEntry({ generation }, { record, content: NOTHING_WRITTEN }, selectors)
   return { generation, record, deliveries: deliveries.map(({ destinationId }) => ({ destinationId, withContent: false })), bytes }
 }

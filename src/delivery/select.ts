@@ -1,14 +1,17 @@
 import type { FinishedGeneration } from '../core/generation.ts'
 import type { DestinationRecord, NewDelivery, OutboxEntry } from '../core/outbox.ts'
-import { compileFilter } from './filter-rules.ts'
+import { compileFilter, type FilterSubject } from './filter-rules.ts'
 import { replaceMedia } from './media.ts'
 import { isSampled } from './sampling.ts'
 
 /** A destination ready to select. Built once per revision, asked for every generation. */
 export interface Selector {
   readonly destination: DestinationRecord
-  /** Checks the key allowlist, then filter rules, then sampling: cheap checks first, and those that need the full event. */
-  accepts(finished: FinishedGeneration): boolean
+  /**
+   * Checks the key allowlist, then filter rules, then sampling: cheap checks first, and those that need the full event. Content that was not kept is
+   * absent.
+   */
+  accepts(finished: FilterSubject): boolean
 }
 
 /** Throws if the stored filter rules cannot be compiled; such a destination must be shown as broken, not ignored. */
@@ -47,7 +50,7 @@ export const textsOf = ({ generation, content }: FinishedGeneration): Generation
  * What is stored for a generation: its record, and deliveries to the destinations that select it. Content is kept only if one of them may see it,
  * without media.
  */
-export function toOutboxEntry(finished: FinishedGeneration, texts: GenerationTexts, selectors: readonly Selector[]): OutboxEntry {
+export function toOutboxEntry(finished: FilterSubject, texts: GenerationTexts, selectors: readonly Selector[]): OutboxEntry {
   const deliveries: NewDelivery[] = []
   for (const selector of selectors) {
     if (selector.accepts(finished)) deliveries.push({ destinationId: selector.destination.id, withContent: !selector.destination.privacyMode })
@@ -63,7 +66,7 @@ export function toOutboxEntry(finished: FinishedGeneration, texts: GenerationTex
 }
 
 /** Usually there are no media, and the text is passed on as it is: searching the text costs twice as much as looking through the value. */
-function withoutMedia({ content }: FinishedGeneration, texts: GenerationTexts): string {
+function withoutMedia({ content }: FilterSubject, texts: GenerationTexts): string {
   const clean = replaceMedia(content)
   return clean === content ? texts.content : JSON.stringify(clean)
 }
