@@ -38,7 +38,29 @@ function collector(maxChars: number): Collector {
 }
 
 /** Fields that hold text, in the items and parts of the contract. */
-const WORDS = ['text', 'refusal', 'arguments', 'input', 'output', 'content', 'summary'] as const
+const WORDS = [
+  'text',
+  'refusal',
+  'arguments',
+  'input',
+  'output',
+  'content',
+  'summary',
+  // What shells, patches, searches and interpreters were asked and returned.
+  'command',
+  'commands',
+  'diff',
+  'query',
+  'queries',
+  'code',
+  'stdout',
+  'stderr',
+  'logs',
+  'outputs',
+  'results',
+] as const
+/** Objects that hold such fields. As a text it is a word of the contract. */
+const HOLDERS = ['action', 'actions', 'operation'] as const
 
 function addItem(item: InputItem, out: Collector): void {
   addWords(item, out, 0)
@@ -52,6 +74,10 @@ function addWords(value: unknown, out: Collector, depth: number): void {
     for (const field of WORDS) {
       const words = (value as { readonly [key: string]: unknown })[field]
       if (words !== undefined && words !== null) addWords(words, out, depth + 1)
+    }
+    for (const field of HOLDERS) {
+      const holder = (value as { readonly [key: string]: unknown })[field]
+      if (typeof holder === 'object' && holder !== null) addWords(holder, out, depth + 1)
     }
   }
 }

@@ -63,7 +63,7 @@ describe('every operator on every field', () => {
       ['not_contains', 'nope', true],
       ['not_contains', 'CANARY', false],
       ['starts_with', field === 'input' ? 'Be brief.' : 'Thinking', true],
-      ['ends_with', '"}', true],
+      ['ends_with', field === 'input' ? 'CANARY-7f3a' : '"}', true],
       ['regex', 'CANARY-\\w{4}', true],
       ['regex', '(?i)canary', true],
       ['regex', 'nope', false],
@@ -145,6 +145,24 @@ describe('what is absent', () => {
   it('words are looked for in a refusal, too', () => {
     const output = [{ type: 'message' as const, role: 'assistant' as const, content: [{ type: 'refusal' as const, refusal: 'I will not.' }] }]
     expect(matches('output', 'contains', 'will not', { ...minimal, content: { input: [], output } })).toBe(true)
+  })
+
+  it.each([
+    { type: 'shell_call', call_id: 'c', action: { commands: ['echo urgent'] } },
+    { type: 'shell_call_output', call_id: 'c', output: [{ stdout: '', stderr: 'urgent', outcome: { type: 'exit', exit_code: 0 } }] },
+    { type: 'local_shell_call', call_id: 'c', action: { type: 'exec', command: ['bash', '-c', 'urgent'] } },
+    { type: 'apply_patch_call', call_id: 'c', operation: { type: 'update_file', path: 'a', diff: '+urgent' } },
+    { type: 'web_search_call', id: 'w', action: { type: 'search', query: 'urgent' } },
+    { type: 'code_interpreter_call', id: 'i', code: 'x', outputs: [{ type: 'logs', logs: 'urgent' }] },
+    { type: 'file_search_call', id: 'f', queries: ['x'], results: [{ text: 'urgent' }] },
+  ])('words are looked for in what tools were asked and returned: $type', (item) => {
+    expect(matches('input', 'contains', 'urgent', { ...minimal, content: { input: [item], output: [] } })).toBe(true)
+    expect(matches('output', 'not_contains', 'urgent', { ...minimal, content: { input: [], output: [{ ...item, id: 'i' }] } })).toBe(false)
+  })
+
+  it('a word of the contract is no text', () => {
+    const output = [{ type: 'image_generation_call', id: 'g', action: 'generate', result: '' }]
+    expect(matches('output', 'exists', undefined, { ...minimal, content: { input: [], output } })).toBe(false)
   })
 
   it('only the first million characters of a conversation are compared', () => {
