@@ -58,7 +58,10 @@ export function guardrailLayer({ guardrails, catalog, defaults }: GuardrailOptio
     const endpoints = (): readonly Endpoint[] => endpointsOf(modelNames(call.request, defaults(call.owner)), catalog())
     if (endpointRule !== undefined) checkModels(call, endpointRule, endpoints())
     const guarded = guard(call, endpointRule, keepsNothing)
-    return filters.length === 0 ? next(guarded) : filtered(next, guarded, filters, endpoints)
+    if (filters.length > 0) return filtered(next, guarded, filters, endpoints)
+    // Entries that cannot be read, as in a row edited by hand, are skipped.
+    call.trace.unread = false
+    return next(guarded)
   }
 }
 
