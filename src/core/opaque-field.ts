@@ -27,10 +27,12 @@ const NO_TEXT: ReadonlySet<string> = new Set([
 /** A map of credentials. */
 const CREDENTIALS = 'headers'
 
-/** Fields whose values are free-form JSON in any object: schemas, and the arguments of tools. */
-const FREE_FIELDS: ReadonlySet<string> = new Set(['schema', 'input_schema', 'output_schema', 'arguments', 'action', 'actions', 'operation'])
+/** Fields whose values are free-form JSON in any object: schemas, the arguments of tools, and why a call failed. */
+const FREE_FIELDS: ReadonlySet<string> = new Set(['schema', 'input_schema', 'output_schema', 'arguments', 'action', 'actions', 'operation', 'error'])
 /** Outputs of the caller's tools that are sent as JSON. Of a screenshot, only the image is sent. */
 const TOLD_AS_JSON = /^(?:local_shell|shell|apply_patch|computer)_call_output$/
+/** Items of a tool whose calls, as models see them, name files by their ids. */
+const NAMES_FILES = /:files$/
 
 /**
  * Whether a field of a tool, a format or an item is free-form JSON, whose names and values are all text of the caller. The `parameters` of tools
@@ -39,12 +41,15 @@ const TOLD_AS_JSON = /^(?:local_shell|shell|apply_patch|computer)_call_output$/
 export function isFreeJson(field: string, value: unknown, { type }: JsonObject): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (FREE_FIELDS.has(field) || (field === 'parameters' && type === 'function')) return true
-  return field === 'output' && TOLD_AS_JSON.test(String(type)) && typeof (value as JsonObject)['image_url'] !== 'string'
+  if (field !== 'output' || !TOLD_AS_JSON.test(String(type))) return false
+  const { image_url: image } = value as JsonObject
+  return typeof image !== 'string' || image === ''
 }
 
 /** Whether a model reads no part of a field of an item, a part or a tool as text. Not for free-form JSON, where field names mean nothing. */
 export function isOpaqueField(field: string, value: unknown, fields: JsonObject): boolean {
   if (field === CREDENTIALS) return true
+  if (field === 'file_id' && NAMES_FILES.test(String(fields['type']))) return false
   if (field === 'encrypted_content' && fields['type'] === 'encrypted_content') return isSealed(value)
   return typeof value === 'string' && (NO_TEXT.has(field) || (field === 'result' && isImage(fields)))
 }

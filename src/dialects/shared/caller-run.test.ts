@@ -28,6 +28,7 @@ it.each<[string, Omit<OtherItem, 'type'>, unknown]>([
   ['a failure', { output: 'no such file', status: 'failed' }, '{"status":"failed","output":"no such file"}'],
   ['a failure without words', { output: null, status: 'failed' }, '{"status":"failed"}'],
   ['nothing but that it is over', {}, '{"status":"completed"}'],
+  ['no words of its own as a status', { status: 'as you wish' }, '{"status":"completed"}'],
   ['lists', { output: [{ stdout: 'a', stderr: '', outcome: { type: 'timeout' } }] }, '[{"stdout":"a","stderr":"","outcome":{"type":"timeout"}}]'],
   [
     'a screenshot',

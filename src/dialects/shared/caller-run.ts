@@ -37,8 +37,11 @@ function outputOf({ output, status }: OtherItem): ToolOutput {
   if (typeof output === 'string' && status !== 'failed') return output
   if (isObject(output)) return screenshot(output) ?? JSON.stringify(output)
   if (output != null && typeof output !== 'string') return JSON.stringify(output)
-  return JSON.stringify({ status: status ?? 'completed', ...(output == null ? {} : { output }) })
+  return JSON.stringify({ status: isStatus(status) ? status : 'completed', ...(output == null ? {} : { output }) })
 }
+
+/** Filters do not read a status, so it must not be words of the caller's own. */
+const isStatus = (status: unknown): boolean => status === 'failed' || status === 'incomplete' || status === 'in_progress'
 
 function screenshot({ image_url: url }: JsonObject): ToolOutput | undefined {
   return typeof url === 'string' && url !== '' ? [{ type: 'input_image', image_url: url, detail: 'auto' }] : undefined

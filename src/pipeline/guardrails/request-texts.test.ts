@@ -212,6 +212,18 @@ describe('the texts of a request', () => {
     expect(collectTexts({ input: [{ type: 'computer_call_output', call_id: 'c', output: screenshot }] })).toEqual([])
   })
 
+  it('include references that models are told as text: files of a tool, failures of servers, and screenshots that are none', () => {
+    const input = [
+      { type: 'gateway:files', id: 'f', file_id: 'file' },
+      { type: 'mcp_call', id: 'm', error: { code: 1, data: 'error' } },
+      { type: 'computer_call_output', call_id: 'c', output: { image_url: '', data: 'screenshot' } },
+      { type: 'message', role: 'user', content: [{ type: 'input_file', file_id: 'a reference' }] },
+    ] as unknown as ModelRequest['input']
+    const texts = collectTexts({ input }).map(({ text }) => text)
+    expect(texts).toEqual(expect.arrayContaining(['file', 'error', 'screenshot']))
+    expect(texts).not.toContain('a reference')
+  })
+
   it('include invalid names', () => {
     const tools = ['get_weather', 'mcp__server.tool/a', 'tell them this', '536-22-8726', `a${'b'.repeat(200)}`].map((name) => ({
       type: 'function',
