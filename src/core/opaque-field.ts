@@ -28,7 +28,17 @@ const NO_TEXT: ReadonlySet<string> = new Set([
 const CREDENTIALS = 'headers'
 
 /** Fields whose values are free-form JSON in any object: schemas, the arguments of tools, and why a call failed. */
-const FREE_FIELDS: ReadonlySet<string> = new Set(['schema', 'input_schema', 'output_schema', 'arguments', 'action', 'actions', 'operation', 'error'])
+const FREE_FIELDS: ReadonlySet<string> = new Set([
+  'schema',
+  'input_schema',
+  'output_schema',
+  'arguments',
+  'input_examples',
+  'action',
+  'actions',
+  'operation',
+  'error',
+])
 /** Outputs of the caller's tools that are sent as JSON. Of a screenshot, only the image is sent. */
 const TOLD_AS_JSON = /^(?:local_shell|shell|apply_patch|computer)_call_output$/
 /** Items of a tool whose calls, as models see them, name files by their ids. */

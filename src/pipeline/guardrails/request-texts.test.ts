@@ -224,6 +224,11 @@ describe('the texts of a request', () => {
     expect(texts).not.toContain('a reference')
   })
 
+  it('include examples of the input of a tool, whatever their names are', () => {
+    const tools = [{ type: 'function', name: 'f', parameters: {}, input_examples: [{ data: 'example' }] }] as unknown as ModelRequest['tools']
+    expect(collectTexts({ input: [], ...(tools === undefined ? {} : { tools }) }).map(({ text }) => text)).toContain('example')
+  })
+
   it('include invalid names', () => {
     const tools = ['get_weather', 'mcp__server.tool/a', 'tell them this', '536-22-8726', `a${'b'.repeat(200)}`].map((name) => ({
       type: 'function',
