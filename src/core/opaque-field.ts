@@ -39,8 +39,11 @@ const FREE_FIELDS: ReadonlySet<string> = new Set([
   'operation',
   'error',
 ])
-/** Outputs of the caller's tools that are sent as JSON. Of a screenshot, only the image is sent. */
-const TOLD_AS_JSON = /^(?:local_shell|shell|apply_patch|computer)_call_output$/
+/** Outputs of tools that are sent as JSON. Of a screenshot, only the image is sent. */
+const TOLD_AS_JSON = /^(?:local_shell|shell|apply_patch|computer)_call_output$|:shell$/
+/** What a panel of models said is sent as JSON, too. */
+const PANEL = /:fusion$/
+const OF_PANELS: ReadonlySet<string> = new Set(['analysis', 'responses'])
 /** Items of a tool whose calls, as models see them, name files by their ids. */
 const NAMES_FILES = /:files$/
 
@@ -51,6 +54,7 @@ const NAMES_FILES = /:files$/
 export function isFreeJson(field: string, value: unknown, { type }: JsonObject): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (FREE_FIELDS.has(field) || (field === 'parameters' && type === 'function')) return true
+  if (OF_PANELS.has(field) && PANEL.test(String(type))) return true
   if (field !== 'output' || !TOLD_AS_JSON.test(String(type))) return false
   const { image_url: image } = value as JsonObject
   return typeof image !== 'string' || image === ''

@@ -229,6 +229,14 @@ describe('the texts of a request', () => {
     expect(collectTexts({ input: [], ...(tools === undefined ? {} : { tools }) }).map(({ text }) => text)).toContain('example')
   })
 
+  it('include all of results that models are told as JSON', () => {
+    const input = [
+      { type: 'gateway:fusion', responses: [{ content: 'c', data: 'panel' }], analysis: { headers: { a: 'analyst' } } },
+      { type: 'openrouter:shell', output: [{ stdout: '', signature: 'shell' }] },
+    ] as unknown as ModelRequest['input']
+    expect(collectTexts({ input }).map(({ text }) => text)).toEqual(expect.arrayContaining(['panel', 'analyst', 'shell']))
+  })
+
   it('include invalid names', () => {
     const tools = ['get_weather', 'mcp__server.tool/a', 'tell them this', '536-22-8726', `a${'b'.repeat(200)}`].map((name) => ({
       type: 'function',
