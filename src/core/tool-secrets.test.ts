@@ -75,3 +75,12 @@ describe('tools declared in the input', () => {
     expect(secretsOfTools(undefined, [hello, items[0]!])).toEqual(expect.arrayContaining(['long enough', '/key-in-path']))
   })
 })
+
+it('finds credentials of servers in a namespace, too', () => {
+  const server = { type: 'mcp', server_label: 'a', authorization: 'a secret' }
+  const tools = [{ type: 'namespace', name: 'n', tools: [server] }]
+  const shown = { type: 'namespace', name: 'n', tools: [{ type: 'mcp', server_label: 'a' }] }
+  expect(withoutSecrets(tools[0]!)).toEqual(shown)
+  expect(inputWithoutSecrets([{ type: 'tool_search_output', tools }])).toEqual([{ type: 'tool_search_output', tools: [shown] }])
+  expect(secretsOfTools(tools)).toEqual(['a secret'])
+})

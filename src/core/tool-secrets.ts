@@ -8,7 +8,7 @@ import { toolsWithin, type InputItem, type JsonObject, type Tool } from './item.
  */
 export function withoutSecrets(tool: Tool): Tool {
   if (tool.type === 'function') return tool
-  const shown = withoutCredentials(tool as JsonObject)
+  const shown = withShownTools(withoutCredentials(tool as JsonObject))
   const parameters = shown['parameters']
   if (typeof parameters !== 'object' || parameters === null) return shown as Tool
   const shownParameters = withShownTools(withoutCredentials(parameters as JsonObject))
@@ -35,8 +35,9 @@ const MAX_SECRET_CHARS = 65_536
 export function secretsOfTools(tools: readonly Tool[] | undefined, input: readonly InputItem[] = []): readonly string[] {
   const secrets = [...(tools ?? []), ...input.flatMap(toolsWithin)].flatMap((tool) => {
     if (tool.type === 'function') return []
-    const { parameters } = tool as JsonObject
-    return [tool as JsonObject, ...(isJsonObject(parameters) ? [parameters] : [])].flatMap(secretsIn)
+    const { parameters, tools: inner } = tool as JsonObject
+    const within = Array.isArray(inner) ? inner.filter(isJsonObject) : []
+    return [tool as JsonObject, ...(isJsonObject(parameters) ? [parameters] : []), ...within].flatMap(secretsIn)
   })
   let left = MAX_SECRET_CHARS
   return secrets.filter(({ length }) => length <= left && (left -= length) >= 0)
@@ -59,10 +60,10 @@ function withoutCredentials(fields: JsonObject): JsonObject {
   return origin === undefined || origin === 'null' ? rest : { ...rest, server_url: origin }
 }
 
-/** Agents have tools of their own. */
-function withShownTools(parameters: JsonObject): JsonObject {
-  const { tools } = parameters
-  if (!Array.isArray(tools)) return parameters
+/** Agents and namespaces have tools of their own. */
+function withShownTools(fields: JsonObject): JsonObject {
+  const { tools } = fields
+  if (!Array.isArray(tools)) return fields
   const shown = (tools as readonly unknown[]).map((tool) => (typeof tool === 'object' && tool !== null ? withoutSecrets(tool as Tool) : tool))
-  return shown.some((tool, index) => tool !== tools[index]) ? { ...parameters, tools: shown } : parameters
+  return shown.some((tool, index) => tool !== tools[index]) ? { ...fields, tools: shown } : fields
 }
