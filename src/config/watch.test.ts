@@ -68,6 +68,19 @@ describe('a watched configuration', () => {
     expect(problems.map(({ message }) => message)).toEqual([expect.stringContaining('is no file that can be read again')])
   })
 
+  test('says why it has no effect if a pipe takes its place, and goes on with the next file', { timeout: 5_000 }, async () => {
+    const problems: GatewayError[] = []
+    watch = await watchConfig(await loadConfig(options), options, { onChange: () => undefined, onProblem: (error) => void problems.push(error) })
+    await rm(file)
+    execFileSync('mkfifo', [file])
+    expect(await watch.reload()).toBe(false)
+    expect(problems.map(({ message }) => message)).toContainEqual(expect.stringContaining('is no file that can be read again'))
+    await rm(file)
+    await writeFile(file, 'defaults: { model: a/again }')
+    expect(await watch.reload()).toBe(true)
+    expect(watch.current().defaults.model).toBe('a/again')
+  })
+
   test('keeps what it started with when the file goes wrong while the program starts, and says so', async () => {
     const initial = await loadConfig(options)
     await writeFile(file, 'defaults: { mode: a/wrong }')

@@ -37,13 +37,15 @@ export async function watchConfig(initial: Config, options: LoadOptions, handler
   let running: Promise<boolean> = Promise.resolve(true)
 
   // A pipe such as the shell's `<(...)` can be read once: a second read finds nothing, or waits for a writer.
-  const isReadOnce = initial.file !== undefined && !(await isFile(initial.file))
+  const isReadOnce = initial.file !== undefined && (await isPipe(initial.file))
 
   const where = (): LoadOptions => ({ ...options, ...(read === undefined ? {} : { file: read }) })
 
   async function attempt(known?: ConfigRead): Promise<boolean> {
     try {
-      if (isReadOnce && known === undefined) throw new ConfigError([{ path: 'file', message: READ_ONCE }], read)
+      // One that has taken the place of a file may wait for its writer forever, and every later reload with it.
+      const cannotBeRead = isReadOnce || (read !== undefined && (await isPipe(read)))
+      if (cannotBeRead && known === undefined) throw new ConfigError([{ path: 'file', message: READ_ONCE }], read)
       // A file that disappears or is empty now is a mistake or half of a change. It must not put the defaults, or another file, in force.
       const next = await loadConfig({ ...where(), mustSaySomething: true, ...defined({ read: known }) })
       await withLines(next, () => handlers.onChange(next, current, restartNeeded(initial, next)))
@@ -82,11 +84,12 @@ export async function watchConfig(initial: Config, options: LoadOptions, handler
 
 const READ_ONCE = 'is no file that can be read again; a change needs a new process, or --config with a file'
 
-const isFile = (path: string): Promise<boolean> =>
+/** Neither a file nor a folder, which is refused when it is read. */
+const isPipe = (path: string): Promise<boolean> =>
   stat(path).then(
-    (found) => found.isFile(),
+    (found) => !found.isFile() && !found.isDirectory(),
     // The file may come back.
-    () => true,
+    () => false,
   )
 
 /** Paths of the settings that take effect only after a restart. */
