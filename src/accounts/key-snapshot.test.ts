@@ -75,6 +75,19 @@ describe('the key snapshot', () => {
     await rm(folder, { recursive: true })
   })
 
+  it('reports once that the secret key was replaced', async () => {
+    let isOutdated = false
+    const snapshot = createSnapshot({ isSecretKeyOutdated: () => Promise.resolve(isOutdated) })
+    await snapshot.start()
+    isOutdated = true
+    for (const hash of ['one', 'two']) {
+      await store.keys.insert(sampleKey(hash))
+      await snapshot.refresh()
+    }
+    expect(events).toEqual([{ type: 'secret-key-outdated' }])
+    expect(snapshot.stats().secretKeyOutdated).toBe(true)
+  })
+
   it('knows the workspace of every key, also if both are made while the keys are read', async () => {
     const list: Store['keys']['list'] = async (filter) => {
       await new Promise((resolve) => setImmediate(resolve))

@@ -17,6 +17,8 @@ export type SnapshotEvent =
   | { readonly type: 'database-lost'; readonly error: unknown }
   | { readonly type: 'database-back'; readonly outageMs: number }
   | { readonly type: 'file-not-written'; readonly error: unknown }
+  /** The store's secrets are encrypted with another key than the one this process started with. Reported once. */
+  | { readonly type: 'secret-key-outdated' }
 
 export interface KeySnapshotOptions {
   readonly store: Pick<Store, 'version'> & {
@@ -143,6 +145,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
     for (const key of newerOf(changes, keys.key)) keys.put(key)
     // At the next look and not now: under constant changes of keys, an immediate read would delay the revocations made by others.
     if (changes.size > 0) version = undefined
+    if (outdated && !secretKeyOutdated) onEvent({ type: 'secret-key-outdated' })
     secretKeyOutdated = outdated
     saving?.put({ ...known, gone: keys.gone() })
   }

@@ -153,5 +153,7 @@ function log(logger: Logger, event: Exclude<AccountsEvent, { readonly type: 'key
       return logger.info({ outage_ms: event.outageMs }, 'the database answers again')
     case 'file-not-written':
       return logger.warn({ error: event.error }, 'the last-known-good file could not be written')
+    case 'secret-key-outdated':
+      return logger.warn({}, 'the secret key was replaced while this process runs: it cannot decrypt what is stored from now on, restart it')
   }
 }
