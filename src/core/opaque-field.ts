@@ -39,13 +39,12 @@ const FREE_FIELDS: ReadonlySet<string> = new Set([
   'operation',
   'error',
 ])
-/** Outputs of tools that are sent as JSON. Of a screenshot, only the image is sent. */
-const TOLD_AS_JSON = /^(?:local_shell|shell|apply_patch|computer)_call_output$|:shell$/
-/** What a panel of models said is sent as JSON, too. */
-const PANEL = /:fusion$/
-const OF_PANELS: ReadonlySet<string> = new Set(['analysis', 'responses'])
-/** Items of a tool whose calls, as models see them, name files by their ids. */
-const NAMES_FILES = /:files$/
+/** Outputs of the caller's tools that are sent as JSON. Of a screenshot, only the image is sent. */
+const TOLD_AS_JSON = /^(?:local_shell|shell|apply_patch|computer)_call_output$/
+/** Items of tools that the gateway runs, and those tools. Models are told what such an item says as JSON, the ids of its files included. */
+const OF_GATEWAY = /:/
+/** Fields of such tools that configure them. */
+const SETTINGS: ReadonlySet<string> = new Set(['parameters', 'tools'])
 
 /**
  * Whether a field of a tool, a format or an item is free-form JSON, whose names and values are all text of the caller. The `parameters` of tools
@@ -54,7 +53,7 @@ const NAMES_FILES = /:files$/
 export function isFreeJson(field: string, value: unknown, { type }: JsonObject): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (FREE_FIELDS.has(field) || (field === 'parameters' && type === 'function')) return true
-  if (OF_PANELS.has(field) && PANEL.test(String(type))) return true
+  if (OF_GATEWAY.test(String(type))) return !SETTINGS.has(field)
   if (field !== 'output' || !TOLD_AS_JSON.test(String(type))) return false
   const { image_url: image } = value as JsonObject
   return typeof image !== 'string' || image === ''
@@ -63,7 +62,7 @@ export function isFreeJson(field: string, value: unknown, { type }: JsonObject):
 /** Whether a model reads no part of a field of an item, a part or a tool as text. Not for free-form JSON, where field names mean nothing. */
 export function isOpaqueField(field: string, value: unknown, fields: JsonObject): boolean {
   if (field === CREDENTIALS) return true
-  if (field === 'file_id' && NAMES_FILES.test(String(fields['type']))) return false
+  if (field === 'file_id' && OF_GATEWAY.test(String(fields['type']))) return false
   if (field === 'encrypted_content' && fields['type'] === 'encrypted_content') return isSealed(value)
   return typeof value === 'string' && (NO_TEXT.has(field) || (field === 'result' && isImage(fields)))
 }
