@@ -1,5 +1,5 @@
 import { isJsonObject } from '../lib/json.ts'
-import { toolsWithin, type InputItem, type JsonObject, type Tool } from './item.ts'
+import { toolsGiven, toolsWithin, type InputItem, type JsonObject, type Tool } from './item.ts'
 
 /**
  * A tool for display and storage: without the caller's credentials for other servers, and with only the origin of their addresses, because some
@@ -33,7 +33,7 @@ const MAX_SECRET_CHARS = 65_536
 
 /** Credentials of tools and the paths of their servers, which must not be shown to anyone who reads about a failure. */
 export function secretsOfTools(tools: readonly Tool[] | undefined, input: readonly InputItem[] = []): readonly string[] {
-  const secrets = [...(tools ?? []), ...input.flatMap(toolsWithin)].flatMap((tool) => {
+  const secrets = toolsGiven({ tools, input }).flatMap((tool) => {
     if (tool.type === 'function') return []
     const { parameters, tools: inner } = tool as JsonObject
     const within = Array.isArray(inner) ? inner.filter(isJsonObject) : []

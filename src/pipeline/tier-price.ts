@@ -29,9 +29,9 @@ export function atTierPrice(events: readonly ModelEvent[], request: Pick<ModelRe
   return last.usage === undefined || factor === 1 ? events : [...events.slice(0, -1), { ...last, usage: timesPrice(last.usage, factor) }]
 }
 
-function noteTier(told: string | undefined, request: Pick<ModelRequest, 'service_tier'>, record: TierRecord): void {
+function noteTier(named: string | undefined, request: Pick<ModelRequest, 'service_tier'>, record: TierRecord): void {
   const { endpoint, dropped } = record
-  record.tierFactor = tierFactorAt(endpoint, tierServed(told, endpoint.tier, request, dropped))
+  record.tierFactor = tierFactorAt(endpoint, tierServed(named, endpoint.tier, request, dropped))
 }
 
 /** The usage at a multiple of its price. */

@@ -49,7 +49,7 @@ export function encodeResponsesRequest(request: ModelRequest, target: ResponsesT
     if (choice !== undefined) body['tool_choice'] = choice
     addParallelCalls(body, request, target, dropped)
   }
-  addToolBudget(body, request, [...(tools ?? []), ...request.input.flatMap(toolsWithin)], options, dropped)
+  addToolBudget(body, request, tools, options, dropped)
   addOutputLimit(body, request, target, dropped)
   addReasoning(body, request, target, dropped)
   addText(body, request, target, dropped)
@@ -140,12 +140,12 @@ const RUN_ELSEWHERE: ReadonlySet<unknown> = new Set(['function', 'custom', 'name
 /** Only the endpoint can count calls of tools that it runs itself before they are paid for, so it gets the limit. */
 function addToolBudget(
   body: Body,
-  { max_tool_calls: budget }: ModelRequest,
-  tools: readonly { readonly type?: unknown }[],
+  { max_tool_calls: budget, input }: ModelRequest,
+  tools: readonly { readonly type?: unknown }[] = [],
   options: ResponsesOptions,
   dropped: Set<string>,
 ): void {
-  if (budget == null || tools.every(({ type }) => RUN_ELSEWHERE.has(type))) return
+  if (budget == null || [...tools, ...input.flatMap(toolsWithin)].every(({ type }) => RUN_ELSEWHERE.has(type))) return
   if (options.max_tool_calls) body['max_tool_calls'] = Math.min(budget, MAX_TOOL_CALLS)
   else dropped.add('max_tool_calls')
 }
