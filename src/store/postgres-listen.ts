@@ -23,10 +23,6 @@ const TELL_EVERY_MS = 500
 const END_LIMIT_MS = 1_000
 /** A standby sends no notifications: if the server takes no writes, another one may be the primary by now. */
 const STILL_FIRST = 'show transaction_read_only'
-const unlessFirst =
-  (elsewhere: () => void) =>
-  ({ rows }: pg.QueryResult<{ readonly transaction_read_only: string }>): void =>
-    rows[0]?.transaction_read_only === 'on' ? elsewhere() : undefined
 
 /**
  * Calls `onChange` after every committed change of configuration, and after every reconnection, when one may have been missed. Uses a connection of
@@ -64,10 +60,21 @@ export function listenForChanges(url: Secret, onChange: () => void, probe: typeo
     const again = (): void => {
       if (over) return
       over = true
-      clearInterval(probing)
+      clearTimeout(probing)
       if (client === fresh) client = undefined
       void endWithin(END_LIMIT_MS, fresh)
       if (!closed) later()
+    }
+    // Each probe waits for the one before it: the next major version of the driver refuses queries side by side.
+    const probeLater = (): void => {
+      probing = setTimeout(
+        () =>
+          void fresh.query<{ transaction_read_only: string }>(STILL_FIRST).then(({ rows }) => {
+            if (rows[0]?.transaction_read_only === 'on') again()
+            else if (!over && !closed) probeLater()
+          }, again),
+        probe.everyMs,
+      ).unref()
     }
     fresh.on('error', again)
     fresh.on('end', again)
@@ -82,7 +89,7 @@ export function listenForChanges(url: Secret, onChange: () => void, probe: typeo
       await fresh.query(`listen ${CHANNEL}`)
       if (over || closed) return
       failures = 0
-      probing = setInterval(() => void fresh.query(STILL_FIRST).then(unlessFirst(again), again), probe.everyMs).unref()
+      probeLater()
       notify.ask()
     } catch {
       again()
@@ -95,7 +102,7 @@ export function listenForChanges(url: Secret, onChange: () => void, probe: typeo
       closed = true
       notify.end()
       clearTimeout(timer)
-      clearInterval(probing)
+      clearTimeout(probing)
       if (client !== undefined) await endWithin(END_LIMIT_MS, client)
     },
   }
