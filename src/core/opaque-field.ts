@@ -42,7 +42,7 @@ const FREE_FIELDS: ReadonlySet<string> = new Set([
 /** Outputs of the caller's tools that are sent as JSON. Of a screenshot, only the image is sent. */
 const TOLD_AS_JSON = /^(?:local_shell|shell|apply_patch|computer)_call_output$/
 /** Items of tools that the gateway runs, and those tools. Models are told what such an item says as JSON, the ids of its files included. */
-const OF_GATEWAY = /:/
+export const isOfGatewayTool = ({ type }: { readonly type?: unknown }): boolean => typeof type === 'string' && type.includes(':')
 /** Fields of such tools that configure them. */
 const SETTINGS: ReadonlySet<string> = new Set(['parameters', 'tools'])
 
@@ -50,10 +50,11 @@ const SETTINGS: ReadonlySet<string> = new Set(['parameters', 'tools'])
  * Whether a field of a tool, a format or an item is free-form JSON, whose names and values are all text of the caller. The `parameters` of tools
  * other than functions are settings.
  */
-export function isFreeJson(field: string, value: unknown, { type }: JsonObject): boolean {
+export function isFreeJson(field: string, value: unknown, fields: JsonObject): boolean {
   if (typeof value !== 'object' || value === null) return false
+  const { type } = fields
   if (FREE_FIELDS.has(field) || (field === 'parameters' && type === 'function')) return true
-  if (OF_GATEWAY.test(String(type))) return !SETTINGS.has(field)
+  if (isOfGatewayTool(fields)) return !SETTINGS.has(field)
   if (field !== 'output' || !TOLD_AS_JSON.test(String(type))) return false
   const { image_url: image } = value as JsonObject
   return typeof image !== 'string' || image === ''
@@ -62,7 +63,7 @@ export function isFreeJson(field: string, value: unknown, { type }: JsonObject):
 /** Whether a model reads no part of a field of an item, a part or a tool as text. Not for free-form JSON, where field names mean nothing. */
 export function isOpaqueField(field: string, value: unknown, fields: JsonObject): boolean {
   if (field === CREDENTIALS) return true
-  if (field === 'file_id' && OF_GATEWAY.test(String(fields['type']))) return false
+  if (field === 'file_id' && isOfGatewayTool(fields)) return false
   if (field === 'encrypted_content' && fields['type'] === 'encrypted_content') return isSealed(value)
   return typeof value === 'string' && (NO_TEXT.has(field) || (field === 'result' && isImage(fields)))
 }

@@ -1,5 +1,7 @@
 import type { GenerationContent } from '../core/generation.ts'
-import type { InputItem } from '../core/item.ts'
+import type { InputItem, JsonObject } from '../core/item.ts'
+import { isFreeJson, isOfGatewayTool, isOpaqueField } from '../core/opaque-field.ts'
+import { isJsonObject, MAX_JSON_DEPTH } from '../lib/json.ts'
 
 /** The texts of a conversation, joined for filter rules. Collected up to `maxChars`. */
 export function inputText(content: GenerationContent, maxChars: number): string {
@@ -46,7 +48,7 @@ const WORDS = [
   'output',
   'content',
   'summary',
-  // What shells, patches, searches and interpreters were asked and returned.
+  // What shells, patches, searches, servers and interpreters were asked and returned.
   'command',
   'commands',
   'diff',
@@ -58,26 +60,44 @@ const WORDS = [
   'logs',
   'outputs',
   'results',
+  'error',
+  'reason',
+  'revised_prompt',
+  'subagent_items',
 ] as const
-/** Objects that hold such fields. As a text it is a word of the contract. */
+/** What else may hold a tool's arguments. As a text it is a word of the contract. */
 const HOLDERS = ['action', 'actions', 'operation'] as const
+const MAX_DEPTH = 8
+/** Which kind of thing an object is, in a word of the contract. */
+const isKind = (field: string, value: unknown): boolean => field === 'type' && typeof value === 'string' && /^[a-z_]{1,32}$/.test(value)
 
 function addItem(item: InputItem, out: Collector): void {
-  addWords(item, out, 0)
+  if (!isOfGatewayTool(item)) return addWords(item, out, 0)
+  // Each such tool has fields of its own, all of which say what it was asked and returned.
+  for (const [field, value] of Object.entries(item)) if (!isOpaqueField(field, value, item as JsonObject)) addAll(value, out, 1)
 }
 
 function addWords(value: unknown, out: Collector, depth: number): void {
-  if (out.full || depth > 8) return
+  if (out.full || depth > MAX_DEPTH) return
   if (typeof value === 'string') out.add(value)
   else if (Array.isArray(value)) for (const element of value) addWords(element, out, depth + 1)
-  else if (typeof value === 'object' && value !== null) {
-    for (const field of WORDS) {
-      const words = (value as { readonly [key: string]: unknown })[field]
-      if (words !== undefined && words !== null) addWords(words, out, depth + 1)
-    }
-    for (const field of HOLDERS) {
-      const holder = (value as { readonly [key: string]: unknown })[field]
-      if (typeof holder === 'object' && holder !== null) addWords(holder, out, depth + 1)
-    }
+  else if (isJsonObject(value)) {
+    for (const field of WORDS) addField(field, value, out, depth)
+    for (const field of HOLDERS) if (typeof value[field] === 'object') addField(field, value, out, depth)
   }
+}
+
+function addField(field: string, fields: JsonObject, out: Collector, depth: number): void {
+  const value = fields[field]
+  if (value === undefined || value === null) return
+  if (isFreeJson(field, value, fields)) addAll(value, out, depth + 1)
+  else addWords(value, out, depth + 1)
+}
+
+/** Every text of a value whose fields have names of any kind. */
+function addAll(value: unknown, out: Collector, depth: number): void {
+  if (out.full || depth > MAX_JSON_DEPTH) return
+  if (typeof value === 'string') out.add(value)
+  else if (Array.isArray(value)) for (const element of value) addAll(element, out, depth + 1)
+  else if (isJsonObject(value)) for (const [field, inner] of Object.entries(value)) if (!isKind(field, inner)) addAll(inner, out, depth + 1)
 }

@@ -155,13 +155,29 @@ describe('what is absent', () => {
     { type: 'web_search_call', id: 'w', action: { type: 'search', query: 'urgent' } },
     { type: 'code_interpreter_call', id: 'i', code: 'x', outputs: [{ type: 'logs', logs: 'urgent' }] },
     { type: 'file_search_call', id: 'f', queries: ['x'], results: [{ text: 'urgent' }] },
+    { type: 'tool_search_call', call_id: 'c', arguments: { goal: 'urgent' } },
+    { type: 'computer_call', call_id: 'c', actions: [{ type: 'keypress', keys: ['urgent'] }] },
+    { type: 'mcp_call', id: 'm', error: { code: 1, message: 'urgent' } },
+    { type: 'mcp_call', id: 'm', error: 'urgent' },
+    { type: 'mcp_approval_response', approval_request_id: 'm', approve: false, reason: 'urgent' },
+    { type: 'image_generation_call', id: 'g', revised_prompt: 'urgent' },
+    { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}', subagent_items: [{ type: 'message', role: 'assistant', content: 'urgent' }] },
+    { type: 'gateway:subagent', id: 's', task_description: 'urgent' },
+    { type: 'openrouter:advisor', id: 'a', advice: 'urgent' },
+    { type: 'gateway:fusion', id: 'f', responses: [{ model: 'a/b', content: 'urgent' }] },
+    { type: 'gateway:fusion', id: 'f', analysis: { unique_insights: [{ insight: 'urgent' }] } },
+    { type: 'gateway:web_fetch', id: 'w', title: 'urgent' },
   ])('words are looked for in what tools were asked and returned: $type', (item) => {
     expect(matches('input', 'contains', 'urgent', { ...minimal, content: { input: [item], output: [] } })).toBe(true)
     expect(matches('output', 'not_contains', 'urgent', { ...minimal, content: { input: [], output: [{ ...item, id: 'i' }] } })).toBe(false)
   })
 
   it('a word of the contract is no text', () => {
-    const output = [{ type: 'image_generation_call', id: 'g', action: 'generate', result: '' }]
+    const output = [
+      { type: 'image_generation_call', id: 'g', action: 'generate', result: 'iVBORw0KGgo=' },
+      { type: 'gateway:image_generation', id: 'g', status: 'completed', imageB64: 'iVBORw0KGgo=', result: 'iVBORw0KGgo=' },
+      { type: 'web_search_call', id: 'w', action: { type: 'open_page' } },
+    ]
     expect(matches('output', 'exists', undefined, { ...minimal, content: { input: [], output } })).toBe(false)
   })
 
