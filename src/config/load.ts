@@ -97,17 +97,23 @@ export const readOf = ({ file, text }: Pick<Config, 'file' | 'text'>): ConfigRea
 
 /** What `loadConfig` reads with these options. Throws ConfigError for a file that exists and cannot be read: ignoring it would put every default in force. */
 export async function readConfigFile(options: LoadOptions): Promise<ConfigRead> {
+  const file = await configFileAt(options)
+  return file === undefined ? {} : readAt(file)
+}
+
+/** The path it is read from; undefined if nothing was named and there is no file. */
+export async function configFileAt(options: LoadOptions): Promise<string | undefined> {
   const named = options.file ?? nonEmpty((options.env ?? process.env)['SIGNALBOX_CONFIG'])
-  if (named !== undefined) return readAt(isAbsolute(named) ? named : join(options.cwd ?? process.cwd(), named))
+  if (named !== undefined) return isAbsolute(named) ? named : join(options.cwd ?? process.cwd(), named)
   for (const file of configFileCandidates(options)) {
     // A directory that this user may not enter counts as one without the file.
     const isThere = await stat(file).then(
       () => true,
       () => false,
     )
-    if (isThere) return readAt(file)
+    if (isThere) return file
   }
-  return {}
+  return undefined
 }
 
 async function readAt(file: string): Promise<ConfigRead> {

@@ -81,6 +81,14 @@ describe('a watched configuration', () => {
     expect(watch.current().defaults.model).toBe('a/again')
   })
 
+  test('a pipe that takes the place where there was no file blocks nothing either', { timeout: 5_000 }, async () => {
+    await rm(file)
+    const { watch, problems } = await start()
+    execFileSync('mkfifo', [file])
+    expect(await watch.reload()).toBe(false)
+    expect(problems.map(({ message }) => message)).toContainEqual(expect.stringContaining('is no file that can be read again'))
+  })
+
   test('keeps what it started with when the file goes wrong while the program starts, and says so', async () => {
     const initial = await loadConfig(options)
     await writeFile(file, 'defaults: { mode: a/wrong }')

@@ -5,7 +5,7 @@ import { asGatewayError, type GatewayError } from '../core/error.ts'
 import type { Config } from '../core/config.ts'
 import { defined } from '../lib/defined.ts'
 import { withLines } from './lines.ts'
-import { configFileCandidates, loadConfig, readConfigFile, readOf, type ConfigRead, type LoadOptions } from './load.ts'
+import { configFileAt, configFileCandidates, loadConfig, readConfigFile, readOf, type ConfigRead, type LoadOptions } from './load.ts'
 
 const POLL_MS = 500
 
@@ -41,11 +41,15 @@ export async function watchConfig(initial: Config, options: LoadOptions, handler
 
   const where = (): LoadOptions => ({ ...options, ...(read === undefined ? {} : { file: read }) })
 
+  /** One that has taken the place of a file, or of none, may wait for its writer forever, and every later reload with it. */
+  async function cannotBeRead(): Promise<boolean> {
+    const file = isReadOnce ? undefined : await configFileAt(where())
+    return isReadOnce || (file !== undefined && (await isPipe(file)))
+  }
+
   async function attempt(known?: ConfigRead): Promise<boolean> {
     try {
-      // One that has taken the place of a file may wait for its writer forever, and every later reload with it.
-      const cannotBeRead = isReadOnce || (read !== undefined && (await isPipe(read)))
-      if (cannotBeRead && known === undefined) throw new ConfigError([{ path: 'file', message: READ_ONCE }], read)
+      if (known === undefined && (await cannotBeRead())) throw new ConfigError([{ path: 'file', message: READ_ONCE }], read)
       // A file that disappears or is empty now is a mistake or half of a change. It must not put the defaults, or another file, in force.
       const next = await loadConfig({ ...where(), mustSaySomething: true, ...defined({ read: known }) })
       await withLines(next, () => handlers.onChange(next, current, restartNeeded(initial, next)))
@@ -70,7 +74,7 @@ export async function watchConfig(initial: Config, options: LoadOptions, handler
   process.on('SIGHUP', trigger)
   // The start took a while, and the watcher does not report what was written before it began.
   if (lastGood !== undefined && lastGood.text !== readOf(initial).text) await (running = attempt(lastGood))
-  const { text } = isReadOnce ? readOf(current) : await readConfigFile(where()).catch((): ConfigRead => ({}))
+  const { text } = (await cannotBeRead()) ? readOf(current) : await readConfigFile(where()).catch((): ConfigRead => ({}))
   if (text !== readOf(current).text) await reload()
   return {
     current: () => current,
