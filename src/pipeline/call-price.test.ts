@@ -36,4 +36,13 @@ describe('searches of a vendor', () => {
   ])('are reserved: %s', (_, uses, calls, reserved) => {
     expect(searching(uses, calls)).toBeCloseTo(reserved)
   })
+
+  it.each([
+    ['as many as all of its tools allow together', undefined, 1_004],
+    ['no more than the request allows', 5, 5],
+  ])('are reserved for several tools: %s', (_, max_tool_calls, reserved) => {
+    const tools = [{ type: 'web_search', max_uses: 1 }, { type: 'web_search_preview' }, { type: 'function', name: 'f', max_uses: 9 }]
+    const input = [{ type: 'additional_tools', tools: [{ type: 'web_search', max_uses: 1_002 }] }]
+    expect(searchesAt({ request: { input, tools, max_tool_calls } } as unknown as Call, endpoint) / 0.01).toBeCloseTo(reserved)
+  })
 })

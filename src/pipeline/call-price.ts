@@ -92,17 +92,24 @@ function keptTokens(
 /** A vendor's own search, in any version; searches of the gateway are paid one by one. */
 const OWN_SEARCH = /^web_search/
 
-/** What the endpoint's own searches may cost, USD: as many as the caller allows, or one, because their number is not known before. */
+/**
+ * What the endpoint's own searches may cost, USD: as many as the caller allows, or one for each tool, because their number is not known before.
+ * Without a bound of the request a tool's own goes out as it is.
+ */
 export function searchesAt({ request }: Call, { pricing: { webSearch } }: Endpoint): number {
-  const own = webSearch === undefined ? undefined : toolsGiven(request).find(({ type }) => OWN_SEARCH.test(type))
-  if (own === undefined || webSearch === undefined) return 0
+  if (webSearch === undefined) return 0
   const { max_tool_calls: budget } = request
-  const uses = (own as { readonly max_uses?: unknown }).max_uses
-  const allowed = typeof budget === 'number' && budget >= 1 ? Math.min(budget, MAX_TOOL_CALLS) : Infinity
-  // Without a bound of the request the tool's own goes out as it is.
-  const most = typeof uses === 'number' && uses >= 1 ? Math.min(uses, allowed) : allowed
-  return webSearch * (most === Infinity ? 1 : most)
+  const allowed = isBound(budget) ? Math.min(budget, MAX_TOOL_CALLS) : undefined
+  let most = 0
+  for (const tool of toolsGiven(request)) {
+    if (!OWN_SEARCH.test(tool.type)) continue
+    const { max_uses: uses } = tool as { readonly max_uses?: unknown }
+    most += isBound(uses) ? uses : (allowed ?? 1)
+  }
+  return webSearch * Math.min(most, allowed ?? Infinity)
 }
+
+const isBound = (value: unknown): value is number => typeof value === 'number' && value >= 1
 
 /** What must be left for a call to start; a caller who sets a bound wants all of it. */
 export function leastAt(options: CallPriceOptions, call: Call, endpoint: Endpoint, estimate: RequestEstimate): number {
