@@ -9,7 +9,7 @@ import { modelNames, type RoutingDefaults } from '../router/plan.ts'
 import { resolveModel } from '../router/variants.ts'
 import { compileFilters, type ContentFilter } from './guardrails/content-filters.ts'
 import { compileEndpointRule, wantsNoRetention, type EndpointRule } from './guardrails/endpoint-rules.ts'
-import { collectTexts, replaceTexts, type TextSlot } from './guardrails/request-texts.ts'
+import { collectTexts, replaceTexts, withoutTexts, type TextSlot } from './guardrails/request-texts.ts'
 import { redactText, type Hit } from './guardrails/hit-list.ts'
 import { redact } from './guardrails/redact-json.ts'
 import { scanTexts, type Scan } from './guardrails/scan-texts.ts'
@@ -92,7 +92,7 @@ async function* withholding(next: Handler, call: Call): ReturnType<Handler> {
   try {
     yield* next(call)
   } finally {
-    if (call.trace.unread) call.trace.keptRequest = withheld(call.request, collectTexts(call.request))
+    if (call.trace.unread) call.trace.keptRequest = withoutTexts(call.request)
   }
 }
 
@@ -165,7 +165,7 @@ async function scan(call: Call, slots: readonly TextSlot[], filters: readonly Co
     return result
   } finally {
     call.trace.unread = false
-    if (unread) call.trace.keptRequest = withheld(call.request, slots)
+    if (unread) call.trace.keptRequest = withoutTexts(call.request)
   }
 }
 
@@ -174,9 +174,6 @@ async function rest(signal: AbortSignal): Promise<void> {
   await nextTurn()
   signal.throwIfAborted()
 }
-
-const withheld = (request: ModelRequest, slots: readonly TextSlot[]): ModelRequest =>
-  replaceTexts(request, new Map(slots.map((_, slot) => [slot, '[NOT_READ]'])))
 
 const notRead = ({ guardrail }: ContentFilter, why: string): GatewayError =>
   refuse(`Request blocked by content filters, which did not read it to its end: ${why}`, {

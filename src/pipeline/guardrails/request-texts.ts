@@ -64,6 +64,22 @@ export function replaceTexts(request: ModelRequest, texts: ReadonlyMap<number, s
   return walk(request, (text) => texts.get(index++) ?? text)
 }
 
+const UNREAD = '[NOT_READ]'
+
+/**
+ * What may be kept of a request that nobody has read: that it had texts, the ids of its trace, and its mode of choosing tools. Nothing else is looked
+ * at, because there may be millions of texts, and whoever is refused would get such a walk for nothing.
+ */
+export function withoutTexts({ user, metadata, trace, tool_choice: choice }: ModelRequest): ModelRequest {
+  return {
+    input: [{ type: 'message', role: 'user', content: UNREAD }],
+    ...(user == null ? {} : { user: UNREAD }),
+    ...(metadata == null ? {} : { metadata: { [UNREAD]: UNREAD } }),
+    ...(trace == null ? {} : { trace: idsOf(trace) }),
+    ...(typeof choice === 'string' ? { tool_choice: choice } : {}),
+  }
+}
+
 function walk(request: ModelRequest, visit: Visit): ModelRequest {
   const state: Walk = { visit, from: 'other', texts: 0, empties: 0, joins: undefined }
   const result: { [field: string]: unknown } = {}
@@ -141,9 +157,11 @@ function walkTrace(trace: NonNullable<ModelRequest['trace']>, state: Walk): NonN
     return [shown, walkValue(value, state, 'plain', 0)] as const
   })
   if (after.every(([name, value], i) => name === before[i]![0] && value === before[i]![1])) return trace
-  const ids = Object.entries(trace).filter(([name]) => TRACE_IDS.has(name))
-  return Object.fromEntries([...ids, ...after])
+  return { ...idsOf(trace), ...Object.fromEntries(after) }
 }
+
+const idsOf = (trace: NonNullable<ModelRequest['trace']>): NonNullable<ModelRequest['trace']> =>
+  Object.fromEntries([...TRACE_IDS].filter((name) => Object.hasOwn(trace, name)).map((name) => [name, trace[name]]))
 
 const isContent = (field: string): boolean => !GATEWAY_FIELDS.has(field) && !NO_CONTENT.has(field)
 
