@@ -5,6 +5,8 @@
  * the caller sent, and the hot path renames nothing twice.
  */
 
+import { isJsonObject } from '../lib/json.ts'
+
 export type JsonObject = { readonly [key: string]: unknown }
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed'
@@ -249,11 +251,16 @@ export function toolsWithin(item: InputItem): readonly Tool[] {
   return Array.isArray(tools) ? (tools as readonly Tool[]) : []
 }
 
-/** Every tool that a model is given, wherever it stands in the request. */
+/** Every tool that a model is given, wherever it stands in the request: among its tools, in the input, or in a namespace of either. */
 export const toolsGiven = ({
   tools,
   input,
 }: {
   readonly tools?: readonly Tool[] | undefined
   readonly input: readonly InputItem[]
-}): readonly Tool[] => [...(tools ?? []), ...input.flatMap(toolsWithin)]
+}): readonly Tool[] => [...(tools ?? []), ...input.flatMap(toolsWithin)].flatMap(withInner)
+
+function withInner(tool: Tool): readonly Tool[] {
+  const { tools } = tool as { readonly tools?: unknown }
+  return Array.isArray(tools) ? [tool, ...(tools as readonly unknown[]).filter((inner): inner is Tool => isJsonObject(inner))] : [tool]
+}

@@ -35,9 +35,8 @@ const MAX_SECRET_CHARS = 65_536
 export function secretsOfTools(tools: readonly Tool[] | undefined, input: readonly InputItem[] = []): readonly string[] {
   const secrets = toolsGiven({ tools, input }).flatMap((tool) => {
     if (tool.type === 'function') return []
-    const { parameters, tools: inner } = tool as JsonObject
-    const within = Array.isArray(inner) ? inner.filter(isJsonObject) : []
-    return [tool as JsonObject, ...(isJsonObject(parameters) ? [parameters] : []), ...within].flatMap(secretsIn)
+    const { parameters } = tool as JsonObject
+    return [tool as JsonObject, ...(isJsonObject(parameters) ? [parameters] : [])].flatMap(secretsIn)
   })
   let left = MAX_SECRET_CHARS
   return secrets.filter(({ length }) => length <= left && (left -= length) >= 0)

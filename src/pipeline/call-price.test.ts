@@ -10,8 +10,12 @@ const endpoint = {
   connection: { dialect: { buys: ({ type }: { type: string }) => type === 'code_interpreter' }, options: {} },
 } as unknown as Endpoint
 
-describe.each(['additional_tools', 'tool_search_output'])('tools of a vendor in an item %s', (type) => {
-  const call = (tool: object): Call => ({ request: { input: [{ type, tools: [{ type: 'custom' }, tool] }], max_tool_calls: 4 } }) as unknown as Call
+describe.each(['additional_tools', 'tool_search_output', 'namespace'])('tools of a vendor in a %s', (type) => {
+  const call = (tool: object): Call => {
+    const holder = { type, tools: [{ type: 'custom' }, tool] }
+    const given = type === 'namespace' ? { input: [], tools: [holder] } : { input: [holder] }
+    return { request: { ...given, max_tool_calls: 4 } } as unknown as Call
+  }
 
   it('have an unknown price as among the tools of the request', () => {
     expect(unpricedAt(call({ type: 'code_interpreter' }), endpoint)).toBe('code_interpreter of acme/small')

@@ -1,6 +1,6 @@
 import type { EncodedRequest, Target } from '../../core/dialect.ts'
 import type { Parameter } from '../../core/endpoint.ts'
-import { isKnownItem, toolsWithin } from '../../core/item.ts'
+import { isKnownItem, toolsGiven, type JsonObject, type Tool } from '../../core/item.ts'
 import { GATEWAY_FIELDS, MAX_TOOL_CALLS } from '../../core/request.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { accountField } from '../shared/account-name.ts'
@@ -134,18 +134,18 @@ function addParallelCalls(body: Body, request: ModelRequest, { supports }: Respo
   else if (!parallel) dropped.add('parallel_tool_calls')
 }
 
-/** Tools that the caller or the gateway runs, where their calls are counted. */
+/** Tools that the caller or the gateway runs, where their calls are counted, and what holds other tools. */
 const RUN_ELSEWHERE: ReadonlySet<unknown> = new Set(['function', 'custom', 'namespace'])
 
 /** Only the endpoint can count calls of tools that it runs itself before they are paid for, so it gets the limit. */
 function addToolBudget(
   body: Body,
   { max_tool_calls: budget, input }: ModelRequest,
-  tools: readonly { readonly type?: unknown }[] = [],
+  tools: readonly JsonObject[] | undefined,
   options: ResponsesOptions,
   dropped: Set<string>,
 ): void {
-  if (budget == null || [...tools, ...input.flatMap(toolsWithin)].every(({ type }) => RUN_ELSEWHERE.has(type))) return
+  if (budget == null || toolsGiven({ tools: tools as readonly Tool[] | undefined, input }).every(({ type }) => RUN_ELSEWHERE.has(type))) return
   if (options.max_tool_calls) body['max_tool_calls'] = Math.min(budget, MAX_TOOL_CALLS)
   else dropped.add('max_tool_calls')
 }

@@ -23,6 +23,11 @@ describe('a bound on calls of tools', () => {
     const input = [{ type: 'additional_tools', role: 'developer', tools: [mine, search] }] as unknown as ModelRequest['input']
     expect(encode({ input, max_tool_calls: 2 }, { options: { max_tool_calls: true } }).body['max_tool_calls']).toBe(2)
   })
+  it('is sent for such tools in a namespace', () => {
+    const namespace = (...tools: readonly object[]) => ({ type: 'namespace', name: 'n', tools }) as const
+    expect(asked([namespace(mine, search)], { max_tool_calls: true }).body['max_tool_calls']).toBe(2)
+    expect(asked([namespace(mine)], { max_tool_calls: true }).body).not.toHaveProperty('max_tool_calls')
+  })
   it('is reported where it is not supported', () => {
     const { body, dropped } = asked([search])
     expect([body['max_tool_calls'], dropped]).toEqual([undefined, ['max_tool_calls']])
