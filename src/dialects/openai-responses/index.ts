@@ -1,4 +1,5 @@
 import type { Dialect } from '../../core/dialect.ts'
+import type { JsonObject } from '../../core/item.ts'
 import { tierFactor } from '../shared/service-tier.ts'
 import { decodeResponsesError } from './error.ts'
 import { INPUT_PARTS, responsesOptions } from './options.ts'
@@ -6,6 +7,7 @@ import type { ResponsesOptions } from './options.ts'
 import { encodeResponsesRequest, responsesMediaUrls } from './request.ts'
 import { createResponsesDecoder } from './stream.ts'
 import { acceptsBuiltin } from './tools.ts'
+import { isPaid } from './usage.ts'
 
 export type { ResponsesOptions } from './options.ts'
 
@@ -44,7 +46,7 @@ export const openAiResponses: Dialect<ResponsesOptions> = {
   storedPrompts: ({ options }) => options.unknown_fields === 'forward',
   readsInputTools: ({ options }) => acceptsBuiltin('additional_tools', options.builtin_tools),
   knowsClientSearch: ({ options }) => acceptsBuiltin('tool_search', options.builtin_tools),
-  buys: ({ type }, { options }) => options.paid_tools.includes(type) && acceptsBuiltin(type, options.builtin_tools),
+  buys: (tool, { options }) => acceptsBuiltin(tool.type, options.builtin_tools) && isPaid(tool as JsonObject, tool.type, options.paid_tools),
   tierFactor,
   hosts: ({ type }, _others, { options }) => acceptsBuiltin(type, options.builtin_tools),
 }

@@ -88,7 +88,7 @@ export class ItemWriter {
         out.push({ type: 'item-end', key: item.key, item: { status: this.#endCall(item, out) ? 'incomplete' : status } })
         return
       case 'other': {
-        this.#context.ran.note(item.type, source['action'])
+        this.#context.ran.note({ ...source, type: item.type })
         const known = final === undefined ? undefined : this.#carried(final)
         const finalItem = cut && isUnfinished(source) ? { ...known, status: 'incomplete' } : known
         out.push(finalItem === undefined ? { type: 'item-end', key: item.key } : { type: 'item-end', key: item.key, item: finalItem })

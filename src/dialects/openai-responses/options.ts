@@ -102,7 +102,7 @@ export const responsesOptions = z.strictObject({
     .array(z.string())
     .default([])
     .describe(
-      'Those of them that the vendor charges for separately, at prices the gateway does not know. An answer that used one has an unknown cost, and `limits.unknown_price` applies to requests that offer one.',
+      'Those of them that the vendor charges for separately, at prices the gateway does not know; also kinds of `environment` in which one of them runs (`container_auto`). An answer that used one has an unknown cost, and `limits.unknown_price` applies to requests that offer one.',
     ),
   search_exclusions: z
     .enum(['blocked_domains', 'excluded_domains'])

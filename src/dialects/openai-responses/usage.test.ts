@@ -4,7 +4,7 @@ import { readUsage, ToolRuns } from './usage.ts'
 /** So many searches, where pictures are charged apart. */
 function ran(searches: number): ToolRuns {
   const runs = new ToolRuns(['image_generation'])
-  for (let n = 0; n < searches; n++) runs.note('web_search_call', { type: 'search' })
+  for (let n = 0; n < searches; n++) runs.note({ type: 'web_search_call', action: { type: 'search' } })
   return runs
 }
 
@@ -79,12 +79,21 @@ describe('readUsage', () => {
   it('has an unknown price where a separately charged tool ran, unless the server reports the total cost', () => {
     const base = { input_tokens: 1, output_tokens: 1 }
     const drawn = ran(0)
-    drawn.note('image_generation_call', undefined)
+    drawn.note({ type: 'image_generation_call' })
     expect(readUsage(base, drawn)).toMatchObject({ unpriced: true })
     expect(readUsage({ ...base, cost: 0.5 }, drawn)).not.toHaveProperty('unpriced')
     const read = ran(0)
-    for (const type of ['mcp_call', 'image_generation', 'web_search_call']) read.note(type, undefined)
+    for (const type of ['mcp_call', 'image_generation', 'web_search_call']) read.note({ type })
     expect(readUsage(base, read)).not.toHaveProperty('unpriced')
+  })
+
+  it('has an unknown price where a tool ran in an environment that is charged for, and a known one where the caller ran it', () => {
+    const base = { input_tokens: 1, output_tokens: 1 }
+    const runs = new ToolRuns(['container_reference'])
+    for (const environment of [{ type: 'local' }, null, 'browser']) runs.note({ type: 'shell_call', environment })
+    expect(readUsage(base, runs)).not.toHaveProperty('unpriced')
+    runs.note({ type: 'shell_call', environment: { type: 'container_reference', container_id: 'c' } })
+    expect(readUsage(base, runs)).toMatchObject({ unpriced: true })
   })
 
   it('counts the requests of server-side tools', () => {

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../core/item.ts'
 import { createUsage } from '../../core/usage.ts'
 import type { Usage } from '../../core/usage.ts'
 import { isObject } from '../shared/json.ts'
@@ -18,11 +19,18 @@ export class ToolRuns {
     this.#paid = paid
   }
 
-  /** Of an item that stands for one run, its type and what was done. */
-  note(type: string, action: unknown): void {
+  /** An item that stands for one run. */
+  note(item: JsonObject): void {
+    const { type, action } = item
     if (type === 'web_search_call' && (!isObject(action) || action['type'] === undefined || action['type'] === 'search')) this.searches++
-    if (this.#paid.some((tool) => type === `${tool}_call`)) this.unpriced = true
+    const [, name] = /^(\w+)_call$/.exec(String(type)) ?? []
+    if (isPaid(item, name, this.#paid)) this.unpriced = true
   }
+}
+
+/** Whether a tool, or what it did, is charged for separately: the tool itself, or the environment in which the vendor runs it. */
+export function isPaid({ environment }: JsonObject, name: string | undefined, paid: readonly string[]): boolean {
+  return (name !== undefined && paid.includes(name)) || (isObject(environment) && paid.includes(String(environment['type'])))
 }
 
 const NOTHING_RAN = { searches: 0, unpriced: false }

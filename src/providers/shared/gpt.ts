@@ -66,8 +66,8 @@ export const GPT_ON_BEDROCK = {
   models: GPT_MODELS,
 }
 
-/** Charged by the picture, by the container and by the call, and told of in no usage. */
-export const GPT_PAID_TOOLS: readonly string[] = ['image_generation', 'code_interpreter', 'file_search']
+/** Charged by the picture, by the call and by the container, whichever tool runs in it, and told of in no usage. */
+export const GPT_PAID_TOOLS: readonly string[] = ['image_generation', 'code_interpreter', 'file_search', 'container_auto', 'container_reference']
 
 const priority = (match: string, factor: number): { readonly tier: 'priority'; readonly match: string; readonly factor: number } => ({
   tier: 'priority',
