@@ -1,5 +1,5 @@
 import type { GenerationContent } from '../core/generation.ts'
-import type { InputItem, JsonObject } from '../core/item.ts'
+import type { JsonObject } from '../core/item.ts'
 import { isFreeJson, isOfGatewayTool, isOpaqueField } from '../core/opaque-field.ts'
 import { isJsonObject, MAX_JSON_DEPTH } from '../lib/json.ts'
 
@@ -7,13 +7,13 @@ import { isJsonObject, MAX_JSON_DEPTH } from '../lib/json.ts'
 export function inputText(content: GenerationContent, maxChars: number): string {
   const out = collector(maxChars)
   if (content.instructions) out.add(content.instructions)
-  for (const item of content.input) addItem(item, out)
+  for (const item of content.input) addWords(item, out, 0)
   return out.text()
 }
 
 export function outputText(content: GenerationContent, maxChars: number): string {
   const out = collector(maxChars)
-  for (const item of content.output) addItem(item, out)
+  for (const item of content.output) addWords(item, out, 0)
   return out.text()
 }
 
@@ -71,17 +71,14 @@ const MAX_DEPTH = 8
 /** Which kind of thing an object is, in a word of the contract. */
 const isKind = (field: string, value: unknown): boolean => field === 'type' && typeof value === 'string' && /^[a-z_]{1,32}$/.test(value)
 
-function addItem(item: InputItem, out: Collector): void {
-  if (!isOfGatewayTool(item)) return addWords(item, out, 0)
-  // Each such tool has fields of its own, all of which say what it was asked and returned.
-  for (const [field, value] of Object.entries(item)) if (!isOpaqueField(field, value, item as JsonObject)) addAll(value, out, 1)
-}
-
 function addWords(value: unknown, out: Collector, depth: number): void {
   if (out.full || depth > MAX_DEPTH) return
   if (typeof value === 'string') out.add(value)
   else if (Array.isArray(value)) for (const element of value) addWords(element, out, depth + 1)
-  else if (isJsonObject(value)) {
+  else if (isJsonObject(value) && isOfGatewayTool(value)) {
+    // Each such tool has fields of its own, all of which say what it was asked and returned.
+    for (const [field, inner] of Object.entries(value)) if (!isOpaqueField(field, inner, value)) addAll(inner, out, depth + 1)
+  } else if (isJsonObject(value)) {
     for (const field of WORDS) addField(field, value, out, depth)
     for (const field of HOLDERS) if (typeof value[field] === 'object') addField(field, value, out, depth)
   }

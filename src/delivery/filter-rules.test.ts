@@ -162,6 +162,7 @@ describe('what is absent', () => {
     { type: 'mcp_approval_response', approval_request_id: 'm', approve: false, reason: 'urgent' },
     { type: 'image_generation_call', id: 'g', revised_prompt: 'urgent' },
     { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}', subagent_items: [{ type: 'message', role: 'assistant', content: 'urgent' }] },
+    { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}', subagent_items: [{ type: 'gateway:web_fetch', title: 'urgent' }] },
     { type: 'gateway:subagent', id: 's', task_description: 'urgent' },
     { type: 'openrouter:advisor', id: 'a', advice: 'urgent' },
     { type: 'gateway:fusion', id: 'f', responses: [{ model: 'a/b', content: 'urgent' }] },
