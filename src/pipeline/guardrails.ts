@@ -19,6 +19,8 @@ export interface GuardrailOptions {
   readonly guardrails?: Guardrails
   readonly catalog: () => Catalog
   readonly defaults: (owner: Owner) => RoutingDefaults
+  /** Texts of one request that filters read. */
+  readonly maxTexts?: number
 }
 
 interface Compiled {
@@ -29,6 +31,8 @@ interface Compiled {
 }
 
 const DONE: { readonly [A in FilterAction]: string } = { flag: 'flagged', redact: 'redacted', block: 'blocked' }
+/** A list of them takes many times the memory of the body. No honest request has as many. */
+const MAX_TEXTS = 500_000
 /** How many phrases are quoted to the caller, and how much of each. */
 const MAX_QUOTED = 20
 const MAX_QUOTE = 120
@@ -37,7 +41,7 @@ const MAX_QUOTE = 120
  * Between limits and plugins: applies the operator's guardrails to requests. Callers without guardrails pay one lookup. Throws GatewayError
  * `permission_denied`. What was found is noted in the trace, never in the clear.
  */
-export function guardrailLayer({ guardrails, catalog, defaults }: GuardrailOptions): Layer {
+export function guardrailLayer({ guardrails, catalog, defaults, maxTexts = MAX_TEXTS }: GuardrailOptions): Layer {
   const compiled = new WeakMap<readonly AppliedGuardrail[], Compiled>()
   const compile = (applied: readonly AppliedGuardrail[]): Compiled => {
     let known = compiled.get(applied)
@@ -58,7 +62,7 @@ export function guardrailLayer({ guardrails, catalog, defaults }: GuardrailOptio
     const endpoints = (): readonly Endpoint[] => endpointsOf(modelNames(call.request, defaults(call.owner)), catalog())
     if (endpointRule !== undefined) checkModels(call, endpointRule, endpoints())
     const guarded = guard(call, endpointRule, keepsNothing)
-    if (filters.length > 0) return filtered(next, guarded, filters, endpoints)
+    if (filters.length > 0) return filtered(next, guarded, { filters, endpoints, maxTexts })
     // Entries that cannot be read, as in a row edited by hand, are skipped.
     call.trace.unread = false
     return next(guarded)
@@ -120,11 +124,21 @@ function checkModels(call: Call, rule: EndpointRule, endpoints: readonly Endpoin
   throw refuse(`No endpoint may serve "${call.requestedModel}": ${[...reasons].slice(0, 3).join('; ')}`, { reason: 'guardrail' })
 }
 
-async function* filtered(next: Handler, call: Call, filters: readonly ContentFilter[], endpoints: () => readonly Endpoint[]): ReturnType<Handler> {
-  checkReadable(call, filters, endpoints)
-  const slots = collectTexts(call.request)
-  const { hits, unfinished } = await scan(call, slots, filters)
+interface Reading extends Pick<Compiled, 'filters'>, Required<Pick<GuardrailOptions, 'maxTexts'>> {
+  readonly endpoints: () => readonly Endpoint[]
+}
+
+async function* filtered(next: Handler, call: Call, { filters, endpoints, maxTexts }: Reading): ReturnType<Handler> {
   const strict = filters.find(({ action }) => action !== 'flag')
+  // One more than may be, so that it shows whether these are all.
+  const slots = collectTexts(call.request, maxTexts + 1)
+  const tooMany = slots.length > maxTexts ? `it has more than ${maxTexts} texts` : undefined
+  const why = isInTokens(call) ? 'it is in tokens instead of text' : tooMany
+  if (strict !== undefined && why !== undefined) {
+    call.trace.candidates = endpoints()
+    throw notRead(strict, why)
+  }
+  const { hits, unfinished = tooMany } = await scan(call, slots, filters)
   if (hits.length === 0 && unfinished === undefined) {
     yield* next(call)
     return
@@ -149,12 +163,7 @@ async function* filtered(next: Handler, call: Call, filters: readonly ContentFil
 }
 
 /** A prompt given as token numbers cannot be read by filters, so whoever may not send unread text may not send it. */
-function checkReadable(call: Call, filters: readonly ContentFilter[], endpoints: () => readonly Endpoint[]): void {
-  const strict = filters.find(({ action }) => action !== 'flag')
-  if (strict === undefined || !call.request.input.some(({ type }) => type === 'input_tokens')) return
-  call.trace.candidates = endpoints()
-  throw notRead(strict, 'it is in tokens instead of text')
-}
+const isInTokens = ({ request }: Call): boolean => request.input.some(({ type }) => type === 'input_tokens')
 
 /** A request that was not read to its end is kept nowhere, whatever ended the reading. */
 async function scan(call: Call, slots: readonly TextSlot[], filters: readonly ContentFilter[]): Promise<Scan> {

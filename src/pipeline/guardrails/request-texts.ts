@@ -45,15 +45,23 @@ interface Walk {
   joins: boolean | undefined
 }
 
-/** Every text of the request, in one fixed order. */
-export function collectTexts(request: ModelRequest): readonly TextSlot[] {
+/** The texts of the request, in one fixed order: all, or the first `most`. */
+export function collectTexts(request: ModelRequest, most = Infinity): readonly TextSlot[] {
   const slots: TextSlot[] = []
-  walk(request, (text, from, joins) => {
-    slots.push({ text, from, joins })
-    return text
-  })
+  try {
+    walk(request, (text, from, joins) => {
+      if (slots.length === most) throw new Enough()
+      slots.push({ text, from, joins })
+      return text
+    })
+  } catch (error) {
+    if (!(error instanceof Enough)) throw error
+  }
   return slots
 }
+
+/** Ends a walk. */
+class Enough extends Error {}
 
 /**
  * The request with texts replaced, by their index in `collectTexts`. The original is not changed. Reasoning that would have to be changed is left
