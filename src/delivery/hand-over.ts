@@ -3,7 +3,6 @@ import type { DestinationRecord, OutboxEntry } from '../core/outbox.ts'
 import type { Packing } from '../core/store.ts'
 import { replaceMedia } from './media.ts'
 import { createSelector, toOutboxEntry, type Selector } from './select.ts'
-import type { DeliveryEvent } from './worker-options.ts'
 import { errorLine } from '../lib/error-line.ts'
 
 /**
@@ -59,7 +58,7 @@ export function createHandOver({ keepsContent, withoutOversize }: HandOverOption
 /** Enabled destinations, ready to select. One whose rules cannot be used is reported and skipped; the others work. */
 export function selectorsByWorkspace(
   destinations: ReadonlyMap<string, DestinationRecord>,
-  onEvent: (event: DeliveryEvent) => void,
+  onUnusable: (destinationId: string, message: string) => void,
 ): ReadonlyMap<string, readonly Selector[]> {
   const grouped = new Map<string, Selector[]>()
   for (const destination of destinations.values()) {
@@ -70,7 +69,7 @@ export function selectorsByWorkspace(
       if (group === undefined) grouped.set(destination.workspaceId, [selector])
       else group.push(selector)
     } catch (error) {
-      onEvent({ kind: 'problem', destinationId: destination.id, message: errorLine(error) })
+      onUnusable(destination.id, errorLine(error))
     }
   }
   return grouped

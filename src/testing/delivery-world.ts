@@ -229,7 +229,7 @@ export class World {
     const packing = createHandOver({ keepsContent: () => false, withoutOversize: (generation) => generation })
     const selectors = selectorsByWorkspace(
       new Map(this.destinations.filter(({ deletedAt }) => deletedAt === Infinity).map(({ id, record }) => [id, record])),
-      (event) => this.events.push(event),
+      (destinationId, message) => this.events.push({ kind: 'problem', destinationId, message }),
     )
     const finished = Array.from({ length: count }, () => this.#finish(size()))
     await this.outbox.record(finished.map((each) => toEntry(packing.pack(each), (workspace) => selectors.get(workspace) ?? [])))

@@ -5,6 +5,7 @@ import type { DestinationPatch, DestinationRecord, DurableOutbox, GivenUp, Store
 import type { Store } from '../core/store.ts'
 import { createConnectionTests, type ConnectionTests } from '../delivery/connection-tests.ts'
 import { releaseGone } from '../delivery/gone-leases.ts'
+import { shownStatus } from '../delivery/shown-status.ts'
 import { needsContent, selectorsByWorkspace, toEntry, type PackedGeneration } from '../delivery/hand-over.ts'
 import type { Selector } from '../delivery/select.ts'
 import { gatewayContextOf, type GatewayContext } from '../delivery/gateway-context.ts'
@@ -49,6 +50,8 @@ class DeliveryThread {
   #client: DestinationClient
   readonly #gatewayContext: GatewayContext
   #selectors: ReadonlyMap<string, readonly Selector[]> = new Map()
+  /** Why destinations select nothing, by their ids. */
+  #unusable: ReadonlyMap<string, string> = new Map()
   #timers: readonly NodeJS.Timeout[] = []
   /** How many records wait in the gateway's memory. */
   #behind = 0
@@ -145,7 +148,7 @@ class DeliveryThread {
       updateDestination: async (id: string, workspaceId: string, patch: DestinationPatch, revision: number) =>
         this.#changed(await store.update(id, workspaceId, patch, revision)),
       removeDestination: async (id: string, workspaceId: string) => this.#changed(await store.remove(id, workspaceId)),
-      status: (id: string) => outbox.status(id),
+      status: async (id: string) => shownStatus(await outbox.status(id), this.#unusable.get(id), systemClock.now()),
       deadLetters: (id: string, page: { readonly offset: number; readonly limit: number }) => outbox.deadLetters(id, page),
       replay: async (id: string, now: number, letters: readonly string[] | undefined) => this.#changed(await outbox.replay(id, now, letters)),
       purge: (id: string, letters: readonly string[] | undefined) => outbox.purge(id, letters),
@@ -169,7 +172,12 @@ class DeliveryThread {
 
   #take(stored: ReadonlyMap<string, DestinationRecord>): void {
     const destinations = new Map([...stored].map(([id, destination]) => [id, this.#seen(destination)]))
-    this.#selectors = selectorsByWorkspace(destinations, (event) => this.#tell(event))
+    const unusable = new Map<string, string>()
+    this.#selectors = selectorsByWorkspace(destinations, (destinationId, message) => {
+      unusable.set(destinationId, message)
+      this.#tell({ kind: 'problem', destinationId, message })
+    })
+    this.#unusable = unusable
     const wanting = [...this.#selectors].filter(([, selectors]) => selectors.some(needsContent))
     this.#post({ kind: 'interest', workspaces: wanting.map(([workspace]) => workspace) })
     this.#engine.wake()
