@@ -1,5 +1,6 @@
 import type { InputItem, JsonObject, OtherItem } from '../core/item.ts'
 import { isOpaqueField } from '../core/opaque-field.ts'
+import { isJsonObject } from '../lib/json.ts'
 import type { Offer, OfferedTool } from './offered-tool.ts'
 import { toolOfItem, sameInAnySpelling, type ToolRegistry } from './tool-registry.ts'
 import { freeName, namesOf } from './tool-offer.ts'
@@ -75,13 +76,17 @@ function outputOf(item: JsonObject, own: string | undefined): string {
   // Tools report a failure in their error field; an item type without such a field cannot have one.
   if (own !== undefined) return failed && item['error'] == null ? JSON.stringify({ status: 'error' }) : own
   const fields = Object.entries(item).filter(([field, value]) => !NOT_READ.has(field) && value != null)
-  const read = JSON.stringify(Object.fromEntries(fields), readable)
-  return failed ? JSON.stringify({ status: 'error', ...(JSON.parse(read) as JsonObject) }) : read
+  return JSON.stringify({ ...(failed ? { status: 'error' } : {}), ...readable(Object.fromEntries(fields)) })
 }
 
-/** For `JSON.stringify`: without references and bytes, which filters do not read, so that nothing in their place reaches a model unread. */
-function readable(this: JsonObject, field: string, value: unknown): unknown {
-  return isOpaqueField(field, value, this) ? undefined : value
+/** Without references and bytes, which filters do not read, so that nothing in their place reaches a model unread. */
+const readable = (fields: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(fields).flatMap(([field, value]) => (isOpaqueField(field, value, fields) ? [] : [[field, readableIn(value)]])))
+
+/** A list may have millions of elements, for each of which a replacer of `JSON.stringify` would be called. */
+function readableIn(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(readableIn)
+  return isJsonObject(value) ? readable(value) : value
 }
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
