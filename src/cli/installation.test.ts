@@ -72,6 +72,32 @@ describe('where there is no installation', () => {
 describe('where there is one', () => {
   beforeEach(() => migrate({ data }))
 
+  it('secrets rotate changes nothing if the new key cannot be shown: it would be lost, and every secret with it', async () => {
+    const key = Buffer.alloc(32, 7)
+    vi.stubEnv('SIGNALBOX_SECRET_KEY', key.toString('base64'))
+    const canary = async (): Promise<string | undefined> => {
+      const store = await createStore({ path: join(data, 'signalbox.db') })
+      try {
+        await verifySecretKey(createEncryption({ current: key }), store.facts)
+        return await store.facts.get('secret-key-canary')
+      } finally {
+        await store.close()
+      }
+    }
+    const before = await canary()
+    const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+    vi.mocked(process.stdout.write).mockImplementation((_text, done) => {
+      // As streams do it: the failure is known only after the call.
+      process.nextTick(() => typeof done === 'function' && done(full))
+      return false
+    })
+    await expect(rotate({ data })).rejects.toMatchObject({
+      errorType: 'precondition_failed',
+      message: expect.stringContaining('nothing was changed'),
+    })
+    expect(await canary()).toBe(before)
+  })
+
   it.each(['2030-02-31', '2030-02-31T10:00:00Z', '2029-02-29', '2030-04-31', 'tomorrow', '5'])(
     'keys create refuses to expire on %s, which is no date of the calendar',
     async (expires) => {

@@ -45,10 +45,16 @@ export async function run(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** Readers such as `| head` may close the pipe early, which is fine. A full disk is not: output that is shown only once (a key) would be lost. */
-function endWithoutOutput({ code, message }: NodeJS.ErrnoException): never {
-  if (code !== 'EPIPE') process.stderr.write(`Standard output cannot be written, and what was to be shown there is lost (${code ?? message}).\n`)
-  process.exit(code === 'EPIPE' ? 0 : 1)
+/**
+ * Readers such as `| head` may close the pipe early, which is fine. A full disk is not: output that is shown only once (a key) would be lost. What
+ * fails because of it says so before the end.
+ */
+function endWithoutOutput({ code, message }: NodeJS.ErrnoException): void {
+  if (code !== 'EPIPE') {
+    process.stderr.write(`Standard output cannot be written, and what was to be shown there is lost (${code ?? message}).\n`)
+    process.exitCode = 1
+  }
+  setImmediate(() => process.exit())
 }
 
 function sentenceOf(error: unknown): string {

@@ -13,6 +13,15 @@ const NEW_KEY = 'SIGNALBOX_NEW_SECRET_KEY'
 
 const print = (sentence: string): void => void process.stdout.write(`${sentence}\n`)
 
+/** Resolves once it is written, so that nothing irreversible is done for a reader who never gets it. Throws GatewayError `precondition_failed`. */
+const show = (sentence: string): Promise<void> =>
+  new Promise((resolve, reject) =>
+    process.stdout.write(`${sentence}\n`, (cause) => {
+      if (cause == null) return resolve()
+      reject(new GatewayError('precondition_failed', 'The new key cannot be shown, so nothing was changed', { cause }))
+    }),
+  )
+
 /**
  * `signalbox secrets rotate`: every stored secret under a new key, all or none. A key in the data directory is replaced there; one from the
  * environment is the operator's to replace. Throws GatewayError with a sentence for the operator.
@@ -37,7 +46,7 @@ async function rotateInEnvironment(store: Store, current: Buffer, wanted: Secret
   await verifySecretKey(createEncryption({ current }), store.facts)
   const next = wanted ?? generateSecretKey()
   // Shown before the database changes: a key that nobody has seen would lock the secrets up for good.
-  if (wanted === undefined) print(`The new key, shown this once:\n${next.reveal()}`)
+  if (wanted === undefined) await show(`The new key, shown this once:\n${next.reveal()}`)
   const { from, to, secrets } = await rotateSecrets(store, current, parseSecretKey(next, NEW_KEY))
   print(`${secrets} secrets are encrypted with the key ${to} now, instead of ${from}.`)
   print('Set SIGNALBOX_SECRET_KEY to the new key everywhere, then start the gateways. With the old key they refuse to start.')
