@@ -86,11 +86,12 @@ describe('where there is one', () => {
     }
     const before = await canary()
     const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
-    vi.mocked(process.stdout.write).mockImplementation((_text, done) => {
-      // As streams do it: the failure is known only after the call.
-      process.nextTick(() => typeof done === 'function' && done(full))
+    // As streams do it: the failure is known only after the call.
+    const write = (_text: unknown, done?: (error: Error) => void): boolean => {
+      process.nextTick(() => done?.(full))
       return false
-    })
+    }
+    vi.mocked(process.stdout.write).mockImplementation(write as typeof process.stdout.write)
     await expect(rotate({ data })).rejects.toMatchObject({
       errorType: 'precondition_failed',
       message: expect.stringContaining('nothing was changed'),
