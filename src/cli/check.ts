@@ -1,4 +1,5 @@
 import { openExisting, openStore } from '../wiring/boot.ts'
+import { interruptedRotation } from '../accounts/interrupted-rotation.ts'
 import { buildCatalog, type BuiltCatalog } from '../catalog/build.ts'
 import { howToSwitchOn } from '../catalog/switch-on.ts'
 import { checkExposure, weakKeyNote } from '../config/exposure.ts'
@@ -123,7 +124,8 @@ async function probeInstallation(config: Config): Promise<void> {
     }
     const refusal = await secretKeyRefusal(store, directory, pending)
     if (refusal !== undefined) {
-      line(`secret key: ${refusal}`)
+      const advice = await interruptedRotation(directory, store.facts)
+      line(`secret key: ${refusal}${advice === undefined ? '' : `; ${advice}`}`)
       process.exitCode = 1
     }
   } catch (error) {

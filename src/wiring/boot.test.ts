@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -33,4 +33,16 @@ it('a start does not replace a wrong key file', async () => {
   await writeFile(join(path, 'secret.key'), wrong)
   await expect(start()).rejects.toThrow('is not the one the secrets in this database are encrypted with')
   expect(await readFile(join(path, 'secret.key'), 'utf8')).toBe(wrong)
+})
+
+it('a start after an interrupted rotation says where the key is and what finishes it', async () => {
+  await (await start()).close()
+  const left = Buffer.alloc(32, 1).toString('base64')
+  await copyFile(join(path, 'secret.key'), join(path, 'secret.key.next'))
+  await writeFile(join(path, 'secret.key'), left)
+  await expect(start()).rejects.toThrow(/is not the one .* secret\.key\.next .*run signalbox secrets rotate/)
+  expect(await readFile(join(path, 'secret.key'), 'utf8')).toBe(left)
+  // The key of a rotation that changed nothing is no help.
+  await writeFile(join(path, 'secret.key.next'), Buffer.alloc(32, 2).toString('base64'))
+  await expect(start()).rejects.toThrow(/to that key$/)
 })

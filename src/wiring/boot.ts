@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { databaseFileIn, discardCreatedKey, notWritable, openDataDirectory, type DataDirectory } from '../accounts/data-directory.ts'
 import { createEncryption } from '../accounts/encryption.ts'
 import type { GeneratedKey } from '../accounts/bootstrap.ts'
+import { interruptedRotation } from '../accounts/interrupted-rotation.ts'
 import { openAccounts, type Accounts, type AccountsEvent } from '../accounts/open-accounts.ts'
 import type { Encryption } from '../core/account.ts'
 import type { Config } from '../core/config.ts'
@@ -103,7 +104,7 @@ export async function boot(config: Config, logger: Logger, refused: (error: Erro
         if (event.type === 'key-generated') {
           generated.push(event)
           notify(event)
-        } else if (event.type === 'refused') refused(event.error)
+        } else if (event.type === 'refused') void explained(event.error, directory, store).then(refused)
         else log(logger, event)
       },
     })
@@ -120,10 +121,18 @@ export async function boot(config: Config, logger: Logger, refused: (error: Erro
       },
     }
   } catch (error) {
+    const refusal = await explained(error as Error, directory, store)
     await store.close()
     if (isGatewayError(error) && error.errorType === 'precondition_failed') await discardCreatedKey(directory)
-    throw error
+    throw refusal
   }
+}
+
+/** The error of a refused start, with what to do if it follows from a rotation that was interrupted. */
+async function explained(refusal: Error, directory: DataDirectory, store: Store): Promise<Error> {
+  if (!isGatewayError(refusal) || refusal.errorType !== 'precondition_failed') return refusal
+  const advice = await interruptedRotation(directory, store.facts).catch(() => undefined)
+  return advice === undefined ? refusal : new GatewayError('precondition_failed', `${refusal.message}; ${advice}`, { cause: refusal })
 }
 
 function logClocks(logger: Logger, aheadMs: number): void {
