@@ -52,14 +52,17 @@ const AMOUNT = z
 /** An existing date, or a time on one. `Date.parse` would take February 31 for March 3, and a lone number for a month. */
 const EXPIRES = z.union([z.iso.date(), z.iso.datetime({ offset: true, local: true })])
 
+const ZONE = /(Z|[+-]\d\d:?\d\d)$/
+
+/** A time without a zone is UTC, as dates and all times that are shown: the zone of the machine that runs the command is not the gateway's. */
 function parseDate(text: string): number {
-  const { data } = EXPIRES.safeParse(text.trim())
+  const { data } = EXPIRES.safeParse(text.trim().replace(/(T\d\d:\d\d)(?=Z|[+-]|$)/, '$1:00'))
   if (data === undefined)
     throw new GatewayError(
       'invalid_request',
       `--expires ${text}: a date of the calendar in ISO 8601 is expected, such as 2030-01-31 or 2030-01-31T12:00:00Z`,
     )
-  return Date.parse(data)
+  return Date.parse(data.includes('T') && !ZONE.test(data) ? `${data}Z` : data)
 }
 
 async function workspaceId(workspaces: WorkspaceStore, reference: string): Promise<string> {
@@ -118,8 +121,7 @@ function durationOf(option: string, text: string): number {
   return duration
 }
 
-/** In UTC. */
-const minute = (at: number): string => new Date(at).toISOString().slice(0, 16)
+const minute = (at: number): string => `${new Date(at).toISOString().slice(0, 16)}Z`
 const minuteOrNever = (at: number | null | undefined): string => (at == null ? 'never' : minute(at))
 
 /** `active`, or why the gateway refuses the key. */
@@ -181,7 +183,7 @@ export async function rotateKey(reference: string, { grace }: RotateKeyOptions, 
       `Shown this once. New secret of ${key.kind} key "${key.name}", hash ${key.hash}. ${
         earlier === undefined
           ? 'A running gateway refuses earlier ones within 5 seconds.'
-          : `Earlier ones work until ${minute(earlier.endsAt!)} (UTC); signalbox keys end-grace ends them before.`
+          : `Earlier ones work until ${minute(earlier.endsAt!)}; signalbox keys end-grace ends them before.`
       }\n`,
     )
   })

@@ -170,7 +170,7 @@ export function createProgram(commands: Commands, version: string): Command {
     .requiredOption('--name <name>', 'what the key is for')
     .option('--management', 'create a management key instead of an inference key', false)
     .option('--workspace <workspace>', 'id or slug of a workspace (default: the default workspace)')
-    .option('--expires <date>', 'ISO 8601 date after which the key is refused')
+    .option('--expires <date>', 'ISO 8601 date or time from which the key is refused, in UTC unless it names a zone')
     .action((options: CreateKeyOptions & Overrides) => commands.createKey(options, options))
   configured(keys.command('list').description('list keys and when they were last used; the keys themselves are never stored'))
     .option('--unused-for <duration>', 'only keys that exist and were not used for so long, such as 90d, without revoked ones')
@@ -181,7 +181,7 @@ export function createProgram(commands: Commands, version: string): Command {
     .option('--enable', 'accept its calls again')
     .option('--limit <usd>', 'what it may spend, in USD; none: no limit of its own')
     .addOption(new Option('--reset <period>', 'when that starts anew (UTC)').choices(['daily', 'weekly', 'monthly', 'never']))
-    .option('--expires <date>', 'ISO 8601 date after which the key is refused; never: not at all')
+    .option('--expires <date>', 'ISO 8601 date or time from which the key is refused, in UTC unless it names a zone; never: not at all')
     .action((key: string, options: UpdateKeyOptions & Overrides) => commands.updateKey(key, options, options))
   configured(
     keys
