@@ -112,6 +112,13 @@ describe('the data directory', () => {
     await make()
   })
 
+  it.skipIf(process.getuid?.() !== 0)('a staged key that an administrator leaves behind can be read by the owner of the key', async () => {
+    await openDataDirectory({ path })
+    await chown(join(path, 'secret.key'), 1234, 5678)
+    await stageSecretKey(path, generateSecretKey())
+    expect(await stat(join(path, 'secret.key.next'))).toMatchObject({ uid: 1234, gid: 5678 })
+  })
+
   it('keeps the key that the database uses when a second rotation replaced the staged key of an unfinished one', async () => {
     await openDataDirectory({ path })
     const first = await stageSecretKey(path, generateSecretKey())

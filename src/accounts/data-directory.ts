@@ -138,17 +138,27 @@ async function readSecretKey(file: string): Promise<Buffer | undefined> {
   }
 }
 
-/** Whether `key` is in the file now. False if there was a key before, which stays. */
-const placeKey = (file: string, key: Secret): Promise<boolean> =>
-  withDraft(file, key, (draft) =>
-    link(draft, file).then(
+/** Whether `key` is in the file now. False if there was a key before, which stays. `owner`: a file whose owner it gets. */
+const placeKey = (file: string, key: Secret, owner = file): Promise<boolean> =>
+  withDraft(file, key, async (draft) => {
+    await giveToOwnerOf(owner, draft)
+    return link(draft, file).then(
       () => true,
       (error: unknown) => {
         if (codeOf(error) === 'EEXIST') return false
         throw error
       },
-    ),
-  )
+    )
+  })
+
+/**
+ * When an administrator runs a command, the gateway must still be able to read the key as another user. If changing the owner is not permitted, the
+ * key is put in place all the same.
+ */
+async function giveToOwnerOf(file: string, draft: string): Promise<void> {
+  const owner = await stat(file).catch(() => undefined)
+  if (owner !== undefined && owner.uid !== process.getuid?.()) await chown(draft, owner.uid, owner.gid).catch(() => undefined)
+}
 
 /**
  * Writes the whole key under another name, which `place` then turns into the file's. Nobody ever reads half a key, one of several processes wins, and
@@ -201,7 +211,7 @@ const stagedFile = (directory: string): string => join(directory, `${SECRET_KEY_
 
 export async function stageSecretKey(directory: string, key: Secret): Promise<StagedKey> {
   const file = stagedFile(directory)
-  const placed = await placeKey(file, key).catch((error: unknown) => {
+  const placed = await placeKey(file, key, join(directory, SECRET_KEY_FILE)).catch((error: unknown) => {
     throw unusable(file, 'cannot be written', error)
   })
   if (!placed) throw new GatewayError('conflict', `${file} is there: another rotation is under way; try again when it has ended`)
@@ -219,11 +229,8 @@ function toStaged(directory: string, key: Buffer): StagedKey {
     key,
     async adopt() {
       const file = join(directory, SECRET_KEY_FILE)
-      // When an administrator rotates, the gateway must still be able to read the key as another user, so the owner is preserved. If changing the
-      // owner is not permitted, the key is put in place all the same.
-      const owner = await stat(file).catch(() => undefined)
       const moveFrom = async (draft: string): Promise<void> => {
-        if (owner !== undefined && owner.uid !== process.getuid?.()) await chown(draft, owner.uid, owner.gid).catch(() => undefined)
+        await giveToOwnerOf(file, draft)
         await rename(draft, file)
       }
       // The staged file may meanwhile contain the key of another rotation, which saw that this key was not in use yet and discarded it.
