@@ -24,6 +24,8 @@ it.each([
   ['PostgreSQL that is read-only', { code: '25006' }, /^The database takes no writes .* has to look at it$/],
   ['SQLite that is damaged', { errcode: 11 }, /^The database is damaged .* restore it from a backup$/],
   ['PostgreSQL that is damaged', { code: 'XX001' }, /^The database is damaged .* restore it from a backup$/],
+  ['PostgreSQL without a table', { code: '42P01' }, /^The database lacks a table or column .* has to run signalbox migrate$/],
+  ['PostgreSQL without a column', { code: '42703' }, /^The database lacks a table or column .* has to run signalbox migrate$/],
   ['one that does not answer', { code: 'ECONNREFUSED' }, /^The database cannot be used at the moment; try again$/],
 ])('the error of %s says what is missing, and may pass', (_name, error, message) => {
   expect(toStoreError(error)).toMatchObject({ errorType: 'provider_overloaded', status: 503, message: expect.stringMatching(message) })

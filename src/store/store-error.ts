@@ -2,7 +2,7 @@ import { GatewayError, isGatewayError, type ErrorType } from '../core/error.ts'
 import { defined } from '../lib/defined.ts'
 
 /** What went wrong, for either database: a constraint, a value that is refused, or the database itself, as far as it says why. */
-type Fault = 'unique' | 'foreign-key' | 'data' | 'full' | 'read-only' | 'damaged' | 'unavailable'
+type Fault = 'unique' | 'foreign-key' | 'data' | 'full' | 'read-only' | 'damaged' | 'other-tables' | 'unavailable'
 
 const MESSAGES: { readonly [F in Fault]: readonly [ErrorType, string] } = {
   unique: ['conflict', 'It exists already'],
@@ -11,6 +11,10 @@ const MESSAGES: { readonly [F in Fault]: readonly [ErrorType, string] } = {
   full: ['provider_overloaded', 'The disk of the database is full, so nothing can be stored: its operator has to make room'],
   'read-only': ['provider_overloaded', 'The database takes no writes at the moment (it is read-only): its operator has to look at it'],
   damaged: ['provider_overloaded', 'The database is damaged and cannot be used: its operator has to restore it from a backup'],
+  'other-tables': [
+    'provider_overloaded',
+    'The database lacks a table or column of this version, as a restored backup of an earlier one does: its operator has to run signalbox migrate',
+  ],
   unavailable: ['provider_overloaded', 'The database cannot be used at the moment; try again'],
 }
 
@@ -35,6 +39,8 @@ const NAMED_FAULTS: ReadonlyMap<string, Fault> = new Map<string, Fault>([
   ['23505', 'unique'],
   ['23503', 'foreign-key'],
   ['25006', 'read-only'],
+  ['42P01', 'other-tables'],
+  ['42703', 'other-tables'],
   ['53100', 'full'],
   ['ENOSPC', 'full'],
   ['EDQUOT', 'full'],
