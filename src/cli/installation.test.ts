@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -9,6 +9,7 @@ import { createStore } from '../store/index.ts'
 import { sampleKey } from '../testing/sample-records.ts'
 import { doctor, migrate } from './check.ts'
 import { createKey, endGrace, listKeys, revokeKey, rotateKey, updateKey } from './keys.ts'
+import { reconcile } from './reconcile.ts'
 import { run } from './run.ts'
 import { rotate } from './secrets.ts'
 
@@ -61,6 +62,22 @@ describe('where there is no installation', () => {
     expect(await readdir(parent)).toEqual([])
   })
 
+  it.each([
+    ['keys create', () => create()],
+    ['keys list', () => listKeys({}, { data })],
+    ['reconcile', () => reconcile({ json: false, invoice: [] }, { data })],
+    ['secrets rotate', () => rotate({ data })],
+  ])('%s refuses an empty database, and leaves it and the secret key as they are', async (_name, command) => {
+    await openDataDirectory({ path: data })
+    const key = await readFile(join(data, 'secret.key'), 'utf8')
+    await writeFile(join(data, 'signalbox.db'), '')
+    await expect(command()).rejects.toMatchObject({ errorType: 'not_found', message: expect.stringMatching(/^The database is empty: .*migrate$/) })
+    expect(await readFile(join(data, 'secret.key'), 'utf8')).toBe(key)
+    const database = new DatabaseSync(join(data, 'signalbox.db'))
+    expect(database.prepare('select name from sqlite_master').all()).toEqual([])
+    database.close()
+  })
+
   it('with a PostgreSQL database, no data directory is needed for keys, and none is created', async () => {
     vi.stubEnv('SIGNALBOX_DATABASE_URL', 'postgres://signalbox:canary-password@127.0.0.1:1/signalbox')
     await expect(listKeys({}, { data })).rejects.toMatchObject({ errorType: 'provider_overloaded' })
@@ -71,6 +88,16 @@ describe('where there is no installation', () => {
 
 describe('where there is one', () => {
   beforeEach(() => migrate({ data }))
+
+  it('secrets rotate replaces no key for a database that no gateway has started with: another database may need it', async () => {
+    await openDataDirectory({ path: data })
+    const key = await readFile(join(data, 'secret.key'), 'utf8')
+    await expect(rotate({ data })).rejects.toMatchObject({
+      errorType: 'precondition_failed',
+      message: expect.stringContaining('nothing was changed'),
+    })
+    expect(await readFile(join(data, 'secret.key'), 'utf8')).toBe(key)
+  })
 
   it('secrets rotate changes nothing if the new key cannot be shown: it would be lost, and every secret with it', async () => {
     const key = Buffer.alloc(32, 7)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { earlierSecretsOf } from '../core/api-key.ts'
 import { createKeyAccounts } from '../accounts/keys.ts'
-import { openExistingStore } from '../wiring/boot.ts'
+import { migrateExisting, openExistingStore } from '../wiring/boot.ts'
 import { loadConfig } from '../config/load.ts'
 import type { KeyAccounts, KeyChange } from '../core/account.ts'
 import { GatewayError } from '../core/error.ts'
@@ -20,7 +20,7 @@ import { table } from './table.ts'
 async function withAccounts(overrides: Overrides, use: (accounts: KeyAccounts, workspaces: WorkspaceStore) => Promise<void>): Promise<void> {
   const store = await openExistingStore(await loadConfig(storeOptions(overrides)))
   try {
-    await store.migrate()
+    await migrateExisting(store)
     await store.workspaces.default()
     await use(createKeyAccounts({ store, clock: systemClock }), store.workspaces)
   } finally {

@@ -4,7 +4,7 @@ import { loadConfig } from '../config/load.ts'
 import { GatewayError } from '../core/error.ts'
 import { roundedRest, roundUsd } from '../core/cost.ts'
 import { systemClock } from '../lib/clock.ts'
-import { openExistingStore } from '../wiring/boot.ts'
+import { migrateExisting, openExistingStore } from '../wiring/boot.ts'
 import type { Overrides } from './overrides.ts'
 import type { ReconcileOptions } from './program.ts'
 import { createProgress } from './progress.ts'
@@ -23,7 +23,7 @@ export async function reconcile(options: ReconcileOptions, overrides: Overrides)
   const store = await openExistingStore(config)
   const progress = createProgress({ stream: process.stderr, clock: systemClock })
   try {
-    await store.migrate()
+    await migrateExisting(store)
     const end = Math.min(days.to, systemClock.now())
     let records = 0
     for await (const batch of store.generations.between(days.from, days.to)) {

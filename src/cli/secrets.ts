@@ -1,9 +1,10 @@
 import { findStagedKey, stageSecretKey } from '../accounts/data-directory.ts'
 import { createEncryption, generateSecretKey, parseSecretKey, verifySecretKey } from '../accounts/encryption.ts'
 import { rotateSecrets } from '../accounts/rotate-secrets.ts'
-import { openExisting } from '../wiring/boot.ts'
+import { migrateExisting, openExisting } from '../wiring/boot.ts'
 import { loadConfig } from '../config/load.ts'
 import { GatewayError } from '../core/error.ts'
+import { SECRET_KEY_CANARY } from '../core/secret-context.ts'
 import type { Store } from '../core/store.ts'
 import { Secret } from '../lib/secret.ts'
 import type { Overrides } from './overrides.ts'
@@ -30,7 +31,8 @@ export async function rotate(overrides: Overrides): Promise<void> {
   // The old key is gone once the file is replaced, so what was sealed with the new one must be on disk first.
   const { store, directory } = await openExisting(await loadConfig(storeOptions(overrides)), { synchronous: 'full' })
   try {
-    await store.migrate()
+    await migrateExisting(store)
+    await requireSecrets(store)
     const value = process.env[NEW_KEY]
     const wanted = value === undefined || value === '' ? undefined : new Secret(value)
     if (wanted !== undefined) parseSecretKey(wanted, NEW_KEY)
@@ -39,6 +41,15 @@ export async function rotate(overrides: Overrides): Promise<void> {
   } finally {
     await store.close()
   }
+}
+
+/**
+ * Throws GatewayError `precondition_failed` for a database that no gateway has started with: nothing in it needs the key, but another database may,
+ * such as the SQLite file that is to be moved to this one.
+ */
+async function requireSecrets({ facts }: Store): Promise<void> {
+  if ((await facts.get(SECRET_KEY_CANARY)) !== undefined) return
+  throw new GatewayError('precondition_failed', 'No gateway has started with this database yet, so there is nothing to encrypt; nothing was changed')
 }
 
 async function rotateInEnvironment(store: Store, current: Buffer, wanted: Secret | undefined): Promise<void> {

@@ -13,6 +13,7 @@ import { systemClock } from '../lib/clock.ts'
 import { defined } from '../lib/defined.ts'
 import type { Logger } from '../lib/logger.ts'
 import { createStore, type StoreOptions } from '../store/index.ts'
+import { MIGRATIONS } from '../store/migrations/index.ts'
 import { databaseRefusal } from './database-refusal.ts'
 
 /** The state of a running gateway: database, secrets and accounts. */
@@ -57,6 +58,19 @@ export async function openExistingStore(config: Config, options: Pick<StoreOptio
   const readOnly = await failureOf(access(path, constants.R_OK | constants.W_OK))
   if (readOnly !== undefined) throw notWritable(dirname(path), path, readOnly)
   return createStore({ path, ...options })
+}
+
+/**
+ * Brings the database of an existing installation up to date. Throws GatewayError `not_found` for one without any tables: it is the wrong one, or not
+ * in use yet, and a copy or a restore wants it empty.
+ */
+export async function migrateExisting(store: Pick<Store, 'migrate' | 'pendingMigrations'>): Promise<void> {
+  const pending = await store.pendingMigrations()
+  if (pending.length === MIGRATIONS.length) {
+    const advice = 'is this the right one (SIGNALBOX_DATABASE_URL, storage.url)? signalbox serve makes its tables, or migrate'
+    throw new GatewayError('not_found', `The database is empty: ${advice}`)
+  }
+  await store.migrate()
 }
 
 const failureOf = (work: Promise<void>): Promise<NodeJS.ErrnoException | undefined> =>
