@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { open, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { stringify } from 'yaml'
@@ -18,6 +18,7 @@ import type { FileDraft, ImportContext, Importer, ProviderDraft } from '../impor
 import { gathered, type Note, type NoteKind } from '../importers/shared/notes.ts'
 import { isReference, isSecretName } from '../importers/shared/references.ts'
 import { defined } from '../lib/defined.ts'
+import { writeDurably } from '../lib/durable-file.ts'
 import { PROVIDERS } from '../providers/index.ts'
 import type { ImportOptions } from './program.ts'
 
@@ -119,9 +120,7 @@ function writtenPrices({ tiers, request, ...prices }: Pricing): { readonly [pric
 async function writeNew(path: string, text: string): Promise<void> {
   try {
     // Keys that were written in plain text there are so here.
-    const handle = await open(path, 'wx', 0o600)
-    await handle.writeFile(text)
-    await handle.close()
+    await writeDurably(path, text)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     const why = code === 'EEXIST' ? 'is there already, and stays as it is' : `cannot be written (${code ?? message})`
