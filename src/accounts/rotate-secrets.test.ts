@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { GatewayError } from '../core/error.ts'
 import type { Store } from '../core/store.ts'
 import { Secret } from '../lib/secret.ts'
 import { createStore } from '../store/index.ts'
 import { sampleDestination } from '../testing/sample-records.ts'
 import { createEncryption, verifySecretKey } from './encryption.ts'
-import { rotateSecrets } from './rotate-secrets.ts'
+import { rotateSecrets, withKeyInForce } from './rotate-secrets.ts'
 
 const OLD = Buffer.alloc(32, 1)
 const NEW = Buffer.alloc(32, 2)
@@ -35,6 +36,19 @@ describe('rotating the secret key', () => {
     await expect(verifySecretKey(createEncryption({ current: OLD }), store.facts)).rejects.toMatchObject({ errorType: 'precondition_failed' })
     // Processes that follow the version read the new envelopes.
     expect(await store.version()).toBe(version + 1)
+  })
+
+  it('a failed one says which key is in force, or to keep both if the database does not say', async () => {
+    const failure = new GatewayError('provider_overloaded', 'The database went away', { cause: new Error('57P01') })
+    expect(await withKeyInForce(failure, store.facts, NEW)).toMatchObject({
+      errorType: 'provider_overloaded',
+      message: 'The database went away. The new key is not in force',
+      cause: failure.cause,
+    })
+    await rotateSecrets(store, OLD, NEW)
+    expect(await withKeyInForce(failure, store.facts, NEW)).toMatchObject({ message: 'The database went away. The new key is in force' })
+    const away = { ...store.facts, get: () => Promise.reject(failure) }
+    expect(await withKeyInForce(failure, away, NEW)).toMatchObject({ message: expect.stringContaining('keep both') })
   })
 
   it('changes nothing when the key given is not the one in use, or one secret does not open', async () => {

@@ -1,4 +1,4 @@
-import type { Store } from '../core/store.ts'
+import type { FactStore, Store } from '../core/store.ts'
 import { GatewayError } from '../core/error.ts'
 import { createEncryption, verifySecretKey } from './encryption.ts'
 
@@ -22,4 +22,29 @@ export async function rotateSecrets(store: Pick<Store, 'facts' | 'rewrapSecrets'
   const after = createEncryption({ current: next, previous: [current] })
   const secrets = await store.rewrapSecrets((envelope, context) => after.rewrap(envelope, context))
   return { from: before.keyId, to: after.keyId, secrets }
+}
+
+/** Whether the store's secrets are sealed with `key`. */
+export async function isKeyInUse(facts: FactStore, key: Buffer): Promise<boolean> {
+  try {
+    await verifySecretKey(createEncryption({ current: key }), facts)
+    return true
+  } catch (error) {
+    if (error instanceof GatewayError && error.errorType === 'precondition_failed') return false
+    throw error
+  }
+}
+
+/**
+ * The error of a rotation with what became of the new key, which its operator has already: a database that goes away in the last moment may have taken
+ * it all the same, and whoever then throws it away has lost every secret.
+ */
+export async function withKeyInForce(failure: unknown, facts: FactStore, next: Buffer): Promise<unknown> {
+  if (!(failure instanceof GatewayError)) return failure
+  const inUse = await isKeyInUse(facts, next).catch(() => undefined)
+  const outcome =
+    inUse === undefined
+      ? 'Which key is in force is not known: keep both, and use the one that signalbox doctor accepts'
+      : `The new key is ${inUse ? '' : 'not '}in force`
+  return new GatewayError(failure.errorType, `${failure.message}. ${outcome}`, failure.details)
 }

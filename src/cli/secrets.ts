@@ -1,6 +1,6 @@
 import { findStagedKey, stageSecretKey } from '../accounts/data-directory.ts'
 import { createEncryption, generateSecretKey, parseSecretKey, verifySecretKey } from '../accounts/encryption.ts'
-import { rotateSecrets } from '../accounts/rotate-secrets.ts'
+import { isKeyInUse, rotateSecrets, withKeyInForce } from '../accounts/rotate-secrets.ts'
 import { migrateExisting, openExisting } from '../wiring/boot.ts'
 import { loadConfig } from '../config/load.ts'
 import { GatewayError } from '../core/error.ts'
@@ -58,7 +58,10 @@ async function rotateInEnvironment(store: Store, current: Buffer, wanted: Secret
   const next = wanted ?? generateSecretKey()
   // Shown before the database changes: a key that nobody has seen would lock the secrets up for good.
   if (wanted === undefined) await show(`The new key, shown this once:\n${next.reveal()}`)
-  const { from, to, secrets } = await rotateSecrets(store, current, parseSecretKey(next, NEW_KEY))
+  const key = parseSecretKey(next, NEW_KEY)
+  const { from, to, secrets } = await rotateSecrets(store, current, key).catch(async (error: unknown) => {
+    throw await withKeyInForce(error, store.facts, key)
+  })
   print(`${secrets} secrets are encrypted with the key ${to} now, instead of ${from}.`)
   print('Set SIGNALBOX_SECRET_KEY to the new key everywhere, then start the gateways. With the old key they refuse to start.')
 }
@@ -66,7 +69,7 @@ async function rotateInEnvironment(store: Store, current: Buffer, wanted: Secret
 async function rotateInFile(store: Store, directory: string, current: Buffer, wanted: Secret | undefined): Promise<void> {
   const left = await findStagedKey(directory)
   if (left !== undefined) {
-    if (await isInUse(store, left.key)) {
+    if (await isKeyInUse(store.facts, left.key)) {
       await left.adopt()
       return print(
         'An earlier rotation was interrupted; it is finished now, and secret.key is the key in use. Run the command again for another key.',
@@ -85,14 +88,4 @@ async function rotateInFile(store: Store, directory: string, current: Buffer, wa
     if (error instanceof GatewayError && error.errorType !== 'provider_overloaded') await staged.discard()
     throw error
   }
-}
-
-async function isInUse(store: Store, key: Buffer): Promise<boolean> {
-  return verifySecretKey(createEncryption({ current: key }), store.facts).then(
-    () => true,
-    (error: unknown) => {
-      if (error instanceof GatewayError && error.errorType === 'precondition_failed') return false
-      throw error
-    },
-  )
 }
