@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { verifies } from '../../../e2e/requirements.ts'
 import type { Egress, EgressStreamRequest } from '../../lib/egress.ts'
-import { createEgressFetch, sending, within } from './egress-fetch.ts'
+import { createEgressFetch, Question, sending, within } from './egress-fetch.ts'
 
 const ORIGIN = 'https://tools.example'
 
@@ -59,7 +59,7 @@ describe('a stream that ends without the answer', () => {
     const exchange = { signal: new AbortController().signal, lost: (error: Error) => void told.push(error) }
     vi.useFakeTimers()
     try {
-      await within(exchange, () => sending({ settled: false, resumed: 0 }, async () => (await fetch(ORIGIN, { method: 'POST' })).text()))
+      await within(exchange, () => sending(new Question(), async () => (await fetch(ORIGIN, { method: 'POST' })).text()))
       await vi.advanceTimersByTimeAsync(1_000)
     } finally {
       vi.useRealTimers()

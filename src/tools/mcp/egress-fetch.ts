@@ -13,11 +13,27 @@ export interface Exchange {
 }
 
 /** One of our messages that expects an answer. */
-export interface Question {
-  /** Answered, refused, or given up: its streams no longer matter. */
-  settled: boolean
+export class Question {
   /** How often the stream of its answer was resumed. */
-  resumed: number
+  resumed = 0
+  #settled = false
+  readonly #over = new AbortController()
+
+  /** Answered, refused, or given up: its streams no longer matter. */
+  get settled(): boolean {
+    return this.#settled
+  }
+
+  /** Fires a moment after that. Most servers end a stream by themselves, which leaves its connection for the next request; others never do. */
+  get over(): AbortSignal {
+    return this.#over.signal
+  }
+
+  settle(): void {
+    if (this.#settled) return
+    this.#settled = true
+    setTimeout(() => this.#over.abort(), SETTLE_MS).unref()
+  }
 }
 
 export interface EgressFetchOptions {
@@ -41,6 +57,8 @@ const MAX_STANDING_BYTES = 64 * 1024 * 1024
 const FAREWELL_MS = 2_000
 /** What has been read may still be in the parser when its stream ends. */
 const SETTLE_MS = 250
+/** For the text behind the status of what expects no answer. */
+const UNREAD_MS = 500
 /** A server may end its stream to spare a connection, and say how soon to resume it. This is the limit on resuming one answer. */
 const MAX_RESUMED = 128
 const BODYLESS = new Set([101, 204, 205, 304])
@@ -90,6 +108,8 @@ export function createEgressFetch({
     // With this status the SDK stops trying.
     if (method === 'GET' && !standing && !(resumes && mayResume(exchange, question))) return new Response(null, { status: 405 })
     const stands = method === 'GET' && !resumes
+    const unread = new AbortController()
+    const over = stands ? undefined : (question?.over ?? unread.signal)
     try {
       const answer = await egress.open({
         method,
@@ -98,8 +118,10 @@ export function createEgressFetch({
         ...(typeof init.body === 'string' ? { body: init.body } : {}),
         headersTimeoutMs: HEADERS_MS,
         maxResponseBytes: stands ? maxStandingBytes : MAX_BYTES,
-        signal: signalOf(init.signal, exchange),
+        signal: signalOf([init.signal, over], exchange),
       })
+      // Nothing that matters can follow: the SDK only waits for the end.
+      if (over === unread.signal) setTimeout(() => unread.abort(), UNREAD_MS).unref()
       if (resumes && answer.status !== 200) exchange?.lost(new EgressError('network', 'the connection broke before the answer'))
       const body = stands ? counted(answer.body, maxStandingBytes / 2, onWorn) : answer.body
       return toResponse({ ...answer, body }, standing ? undefined : (error) => question?.settled === false && exchange?.lost(error))
@@ -111,9 +133,9 @@ export function createEgressFetch({
 }
 
 /** The signal that ends a request. After its exchange has ended, the request that tells the server so still gets a bounded time. */
-function signalOf(own: AbortSignal | null | undefined, exchange: Exchange | undefined): AbortSignal {
+function signalOf(own: readonly (AbortSignal | null | undefined)[], exchange: Exchange | undefined): AbortSignal {
   const outer = exchange?.signal.aborted === true ? AbortSignal.timeout(FAREWELL_MS) : exchange?.signal
-  return AbortSignal.any([own, outer].filter((signal) => signal != null))
+  return AbortSignal.any([...own, outer].filter((signal) => signal != null))
 }
 
 /** Whether something still waits for what this stream should bring. */

@@ -1,7 +1,7 @@
 import type * as Sdk from '@modelcontextprotocol/client'
 import type { JsonObject } from '../../core/item.ts'
 import { isJsonObject } from '../../lib/json.ts'
-import { sending, type Question } from './egress-fetch.ts'
+import { Question, sending } from './egress-fetch.ts'
 import { withoutNulls } from '../../lib/without-nulls.ts'
 import { resultReader } from './result.ts'
 import { pageReader } from './tool-list.ts'
@@ -28,7 +28,7 @@ export function readLeniently(transport: Pick<Sdk.Transport, 'send' | 'onmessage
   let first: Question | undefined
   let answering = 0
   transport.send = async (message, options) => {
-    if (first !== undefined) first.settled = true
+    first?.settle()
     if (!('id' in message)) return await sending(undefined, () => send(message, options))
     if (!('method' in message)) {
       if (answering === MAX_ANSWERING) return
@@ -39,19 +39,19 @@ export function readLeniently(transport: Pick<Sdk.Transport, 'send' | 'onmessage
         answering--
       }
     }
-    const question: Question = { settled: false, resumed: 0 }
+    const question = new Question()
     first ??= question
     requests.set(String(message.id), { question, read: pageReader(message.method) ?? resultReader(message.method) ?? greetingReader(message.method) })
     // Questions that are never answered must not accumulate. A forgotten one is still limited by its caller.
     for (const [oldest, forgotten] of requests) {
       if (requests.size <= MAX_ASKED) break
-      forgotten.question.settled = true
+      forgotten.question.settle()
       requests.delete(oldest)
     }
     try {
       return await sending(question, () => send(message, options))
     } catch (error) {
-      question.settled = true
+      question.settle()
       throw error
     }
   }
@@ -60,7 +60,7 @@ export function readLeniently(transport: Pick<Sdk.Transport, 'send' | 'onmessage
     const { id, result } = message as { readonly id?: unknown; readonly result?: unknown }
     const answered = 'method' in message ? undefined : requests.get(String(id))
     if (answered === undefined) return
-    answered.question.settled = true
+    answered.question.settle()
     requests.delete(String(id))
     if (!isJsonObject(result)) return
     leaveOutNulls(result)

@@ -182,6 +182,36 @@ describe('a server that ends its stream, to be asked for the rest', () => {
   })
 })
 
+describe('a server that leaves a stream open behind its answer', () => {
+  /** Answers of these kinds whose connections the gateway has not closed. */
+  function leavingOpen(...kinds: readonly string[]): ReadonlySet<ServerResponse> {
+    const open = new Set<ServerResponse>()
+    const answer: RawAnswer = (response, message) => {
+      open.add(response)
+      response.on('close', () => open.delete(response))
+      if (message['id'] === undefined) response.writeHead(202).write(' ')
+      else response.writeHead(200, { 'content-type': 'text/event-stream' }).write(`data: ${JSON.stringify(usualAnswer(message))}\n\n`)
+    }
+    server.answer(Object.fromEntries(kinds.map((kind) => [kind, answer])))
+    return open
+  }
+
+  it('has it closed, so that no connection is occupied by what is over', async () => {
+    const open = leavingOpen('initialize', 'tools/list', 'tools/call')
+    await use((connection, signal) => connection.listTools(signal))
+    await call()
+    await vi.waitFor(() => expect(open.size).toBe(0), 3_000)
+    expect(called()).toBe(1)
+    expect(pool.size).toBe(1)
+  })
+
+  it('is used also where it leaves open what needs no answer', async () => {
+    const open = leavingOpen('notifications/initialized')
+    expect(await call()).toMatchObject({ content: [{ text: 'done' }] })
+    expect(open.size).toBe(0)
+  })
+})
+
 it('a server that asks too many questions at once gets no further answers, and its own answer is still read', async () => {
   const questions = Array.from({ length: 200 }, (_, index) => ({ jsonrpc: '2.0', id: `q${index}`, method: 'ping' }))
   const waiting: ServerResponse[] = []
