@@ -105,6 +105,43 @@ describe('an approval', () => {
     expect(() => replay([user, response(true)], offered)).toThrow('input[1].approval_request_id names no mcp_approval_request')
   })
 
+  describe('that comes after the model has gone on', () => {
+    const notYet = expect.stringContaining('not approved this call (yet)')
+
+    it('makes a call where it was given, and what the model was told until then stays', () => {
+      const { input, due } = replay([user, request(), user, said, response(true)], offered)
+      expect(input).toEqual([user, called('mcpr_1'), gave('mcpr_1', notYet), user, said, called('mcpr_1_late'), gave('mcpr_1_late', '')])
+      expect(due).toMatchObject([{ callId: 'mcpr_1_late', grant: 'mcpr_1' }])
+    })
+
+    it('is of the second call when the first was approved and made before', () => {
+      const made = call({ approval_request_id: 'mcpr_1' })
+      const later = [user, request(), request('mcpr_2', 'sub'), response(true), made, said, response(true, 'mcpr_2')]
+      const { input, due } = replay(later, offered)
+      expect(due).toMatchObject([{ functionName: 'math__sub', callId: 'mcpr_2_late' }])
+      expect(input.slice(1, 3)).toEqual([called('mcpr_2', 'math__sub'), gave('mcpr_2', notYet)])
+      expect(input.slice(-3)).toEqual([said, called('mcpr_2_late', 'math__sub'), gave('mcpr_2_late', '')])
+    })
+
+    it('and denies the call is told where it was given', () => {
+      const { input, due } = replay([user, request(), user, request('mcpr_2', 'sub'), response(false)], offered)
+      expect(due).toEqual([])
+      expect(input.slice(-2)).toEqual([called('mcpr_1_late'), gave('mcpr_1_late', expect.stringContaining('did not approve'))])
+    })
+
+    it('leaves the call where it was made', () => {
+      const made = call({ approval_request_id: 'mcpr_1' })
+      const { input, due } = replay([user, request(), user, said, response(true), made, said, user], offered)
+      expect(due).toEqual([])
+      expect(input).toEqual([user, called('mcpr_1'), gave('mcpr_1', notYet), user, said, called('mcp_1'), gave('mcp_1', '3'), said, user])
+    })
+
+    it('is none if only calls of the same turn stand between', () => {
+      const { due } = replay([user, request(), call(), request('mcpr_2', 'sub'), response(true), response(true, 'mcpr_2')], offered)
+      expect(due.map(({ callId }) => callId)).toEqual(['mcpr_1', 'mcpr_2'])
+    })
+  })
+
   it('that never came leaves a call without execution', () => {
     expect(replay([user, request(), user], offered).input[2]).toMatchObject(gave('mcpr_1', expect.stringContaining('not approved this call')))
   })

@@ -39,6 +39,8 @@ interface Approvals {
   readonly responses: ReadonlyMap<string, JsonObject>
   /** Ids of requests that the model has already reacted to. */
   readonly settled: ReadonlySet<string>
+  /** Ids of requests that were answered after the model had gone on without an answer. */
+  readonly late: ReadonlySet<string>
 }
 
 /**
@@ -65,6 +67,12 @@ export function replay(input: readonly InputItem[], find: Find): ReplayedInput {
   return { input: replayed, due }
 }
 
+/** Whether an item begins a turn of the model if it follows something of the caller. Approved calls run before the model goes on. */
+function isOfTurn(item: InputItem): boolean {
+  if (item.type === CALL || OWN_CALLS.includes(item.type)) return (item as JsonObject)['approval_request_id'] == null
+  return item.type === APPROVAL_REQUEST || isOfModel(item)
+}
+
 /** Whether an item came from the model, as opposed to its caller. */
 function isOfModel({ type, ...item }: InputItem): boolean {
   if (type === 'message') return (item as JsonObject)['role'] === 'assistant'
@@ -75,17 +83,28 @@ function readApprovals(input: readonly InputItem[]): Approvals {
   const requests = new Map<string, JsonObject>()
   const responses = new Map<string, JsonObject>()
   const settled = new Set<string>()
+  const late = new Set<string>()
   const lastOfModel = input.findLastIndex(isOfModel)
+  const askedIn = new Map<string, number>()
+  let turn = 0
+  let callerSpoke = false
   for (const [index, item] of input.entries()) {
     const fields = item as JsonObject
-    if (item.type === APPROVAL_REQUEST) requests.set(String(fields['id']), fields)
-    else if (item.type === APPROVAL_RESPONSE) {
+    if (isOfTurn(item)) {
+      if (callerSpoke) turn++
+      callerSpoke = false
+    } else callerSpoke ||= item.type !== LIST && !isOfModel(item)
+    if (item.type === APPROVAL_REQUEST) {
+      requests.set(String(fields['id']), fields)
+      askedIn.set(String(fields['id']), turn)
+    } else if (item.type === APPROVAL_RESPONSE) {
       const id = String(fields['approval_request_id'])
       if (!responses.has(id)) responses.set(id, fields)
+      if (responses.get(id) === fields && turn > (askedIn.get(id) ?? turn)) late.add(id)
       if (index < lastOfModel) settled.add(id)
     } else if (typeof fields['approval_request_id'] === 'string') settled.add(fields['approval_request_id'])
   }
-  return { requests, responses, settled }
+  return { requests, responses, settled, late }
 }
 
 const nameOf = (label: unknown, name: unknown, find: Find): string =>
@@ -114,11 +133,12 @@ function replayCall(item: JsonObject, index: number, find: Find): readonly Input
   ]
 }
 
-function replayRequest(item: JsonObject, { responses, settled }: Approvals, find: Find): readonly InputItem[] {
+function replayRequest(item: JsonObject, { responses, settled, late }: Approvals, find: Find): readonly InputItem[] {
   const id = String(item['id'])
-  if (settled.has(id) && responses.get(id)?.['approve'] !== false) return []
+  if (settled.has(id) && !late.has(id) && responses.get(id)?.['approve'] !== false) return []
   const call = called(id, nameOf(item['server_label'], item['name'], find), item['arguments'])
-  return responses.has(id) ? [call] : [call, gaveError(id, 'The user has not approved this call (yet): it was not carried out.')]
+  if (responses.has(id) && !late.has(id)) return [call]
+  return [call, gaveError(id, 'The user has not approved this call (yet): it was not carried out.')]
 }
 
 function replayResponse(item: JsonObject, index: number, approvals: Approvals, find: Find, due: DueCall[]): readonly InputItem[] {
@@ -131,13 +151,18 @@ function replayResponse(item: JsonObject, index: number, approvals: Approvals, f
     })
   }
   if (approvals.responses.get(id) !== item) return []
+  const isLate = approvals.late.has(id)
+  const callId = isLate ? `${id}_late` : id
+  const { server_label: label, name, arguments: args } = request
+  // The first attempt has been told to the model as one that was not carried out: what was decided since is another.
+  const call = isLate ? [called(callId, nameOf(label, name, find), args)] : []
   if (item['approve'] !== true) {
     const reason = typeof item['reason'] === 'string' && item['reason'] !== '' ? ` Reason: ${item['reason']}` : ''
-    return [gaveError(id, `The user did not approve this call: it was not carried out.${reason}`)]
+    return [...call, gaveError(callId, `The user did not approve this call: it was not carried out.${reason}`)]
   }
   if (approvals.settled.has(id)) return []
-  const name = find({ server_label: request['server_label'], name: request['name'] })
-  if (name === undefined) return [gaveError(id, 'This tool is not available any more: the call was not carried out.')]
-  due.push({ functionName: name, callId: id, arguments: textOf(request['arguments']), grant: id })
-  return [gave(id, '')]
+  const offered = find({ server_label: label, name })
+  if (offered === undefined) return [...call, gaveError(callId, 'This tool is not available any more: the call was not carried out.')]
+  due.push({ functionName: offered, callId, arguments: textOf(args), grant: id })
+  return [...call, gave(callId, '')]
 }
