@@ -122,11 +122,16 @@ const called = (callId: string, name: string, args: unknown): FunctionCallItem =
 const gave = (callId: string, output: string): FunctionCallOutputItem => ({ type: 'function_call_output', call_id: callId, output })
 const gaveError = (callId: string, error: string): FunctionCallOutputItem => gave(callId, JSON.stringify({ status: 'error', error }))
 
+/** Statuses of calls that are over and may have given nothing. Clients that drop unknown fields keep the status, but not the error beside it. */
+const OVER: ReadonlySet<unknown> = new Set(['completed', null, undefined])
+const NO_RESULT = 'This call has no result: it failed, or was not finished.'
+
 function replayCall(item: JsonObject, index: number, find: Find): readonly InputItem[] {
   const callId = typeof item['id'] === 'string' && item['id'] !== '' ? item['id'] : `call_history_${index}`
   const name = nameOf(item['server_label'] ?? item['serverLabel'], item['name'] ?? item['toolName'], find)
-  const { error, output } = item
-  const words = error == null ? undefined : typeof error === 'string' ? error : JSON.stringify(error)
+  const { error, output, status } = item
+  const hasResult = OVER.has(status) || (typeof output === 'string' && output !== '')
+  const words = error == null ? (hasResult ? undefined : NO_RESULT) : typeof error === 'string' ? error : JSON.stringify(error)
   return [
     called(callId, name, item['arguments']),
     words === undefined ? gave(callId, typeof output === 'string' ? output : '') : gaveError(callId, words),
