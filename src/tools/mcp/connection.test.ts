@@ -110,6 +110,7 @@ describe.each<McpKind>(['modern', 'sessions'])('a list of a server of kind %s', 
     const page = {
       tools: [
         tool('good', { description: 7, annotations: 'none', outputSchema: [] }),
+        tool('titled', { annotations: { title: 'long '.repeat(100_000), readOnlyHint: true } }),
         { name: 'bare' },
         tool('list', { inputSchema: { type: 'array' } }),
         tool('words', { inputSchema: 'none' }),
@@ -128,6 +129,7 @@ describe.each<McpKind>(['modern', 'sessions'])('a list of a server of kind %s', 
     const { tools, leftOut, endless } = await connection.listTools(soon())
     expect(tools).toEqual([
       { name: 'good', inputSchema: schema },
+      { name: 'titled', inputSchema: schema, annotations: { title: 'long '.repeat(52).slice(0, 256), readOnlyHint: true } },
       { name: 'untyped', inputSchema: { type: 'object' } },
       { name: 'nulls', inputSchema: { type: 'object', title: null } },
     ])

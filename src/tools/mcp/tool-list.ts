@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { JsonObject } from '../../core/item.ts'
+import { cutText } from '../../lib/cut-text.ts'
 import { isJsonObject, MAX_JSON_DEPTH } from '../../lib/json.ts'
 import type { RemoteTool } from './settings.ts'
 
@@ -93,11 +94,13 @@ const objectSchema = (schema: JsonObject): JsonObject => ({
 
 const HINTS: ReadonlySet<string> = new Set(['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'])
 
-/** The SDK refuses the whole list because of one field with an unexpected type. */
+/** The SDK refuses the whole list because of one field with an unexpected type, and leaves out unknown fields. */
 function readAnnotations(annotations: JsonObject): JsonObject {
   const isReadable = (name: string, value: unknown): boolean =>
     HINTS.has(name) ? typeof value === 'boolean' : name === 'title' ? typeof value === 'string' : value !== null
-  return Object.fromEntries(Object.entries(annotations).filter(([name, value]) => isReadable(name, value)))
+  const readable = Object.fromEntries(Object.entries(annotations).filter(([name, value]) => isReadable(name, value)))
+  const { title } = readable
+  return typeof title === 'string' ? { ...readable, title: cutText(title, MAX_NAME) } : readable
 }
 
 /**
