@@ -59,6 +59,12 @@ describe('the result of a remote tool', () => {
   it('falls back on structured content', () => {
     expect(read([], { total: 3 }).text).toBe('{"total":3}')
     expect(read([{ type: 'text', text: 'three' }], { total: 3 }).text).toBe('three')
+    const wordless = [
+      { type: 'text', text: ' \n' },
+      { type: 'image', data: 'AAAA', mimeType: 'image/png' },
+    ]
+    expect(read(wordless, { total: 3 }).text).toBe(' \n\n[image image/png, 3 bytes]\n{"total":3}')
+    expect(read([{ type: 'text', text: '' }], { total: 3 }).text).toBe('{"total":3}')
   })
 
   it('is cut where it grows too long, and says so', () => {

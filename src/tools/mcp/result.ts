@@ -31,9 +31,10 @@ export function readResult({ content, structuredContent }: RemoteResult, secrets
     if (image !== undefined && images.length < MAX_IMAGES) images.push(image)
     return textOf(part)
   })
-  if (pieces.length === 0 && structuredContent !== undefined) pieces.push(JSON.stringify(scrubJson(structuredContent, secrets)))
+  // Servers should repeat it as text; those that do not may still send parts without words.
+  if (structuredContent !== undefined && !content.some(hasWords)) pieces.push(JSON.stringify(scrubJson(structuredContent, secrets)))
   // In this order: a secret that is cut in half would not be recognized.
-  const text = bounded(blankTexts(pieces.join('\n'), secrets))
+  const text = bounded(blankTexts(pieces.filter((piece) => piece !== '').join('\n'), secrets))
   if (images.length === 0) return { text, output: text }
   const words: readonly InputText[] = text === '' ? [] : [{ type: 'input_text', text }]
   return { text, output: [...words, ...images] }
@@ -106,6 +107,9 @@ function kindOf(data: string, declared: string): string | undefined {
   const [kind] = KINDS.find(([, beginning]) => data.startsWith(beginning)) ?? KINDS.find(([mimeType]) => mimeType === named) ?? []
   return kind
 }
+
+const WORDLESS: ReadonlySet<unknown> = new Set(['image', 'audio'])
+const hasWords = (part: JsonObject): boolean => !WORDLESS.has(part['type']) && textOf(part).trim() !== ''
 
 function textOf(part: JsonObject): string {
   switch (part['type']) {
