@@ -156,6 +156,24 @@ describe.each([true, false])('a subagent with functions of the caller (stream: %
     expect(told.find(({ tool_call_id: id }) => id === 'call_look_up_2')).toMatchObject({ content: 'own' })
   })
 
+  it('cannot make the caller run a function that it was not given', async () => {
+    const tools = [order, other, worker()]
+    scripts = { small: [calls(['subagent', task]), says('Done.')], big: [calls(['change', {}], ['look_up', { id: '1' }]), says('One.')] }
+    const first = await ask({ input: [question], tools }, streamed)
+    expect(ofType(first, 'function_call')).toMatchObject([{ name: 'look_up', subagent_id: 'call_subagent_0' }])
+    const second = await ask({ input: [question, ...first.output, result(first.output[1], 'a')], tools }, streamed)
+    expect(second.output[0]).toMatchObject({ status: 'completed', outcome: 'One.' })
+    const [, turn, ...results] = messagesTo('big')
+    expect((turn!['tool_calls'] as { function: Json }[]).map(({ function: { name } }) => name)).toEqual(['change', 'look_up'])
+    expect(results.map(({ content }) => content)).toEqual([expect.stringContaining('There is no function \\"change\\"'), 'a'])
+
+    scripts = { small: [calls(['subagent', task]), says('Alone, then.')], big: [calls(['change', {}])] }
+    const alone = await ask({ input: [question], tools }, streamed)
+    expect(ofType(alone, 'function_call')).toEqual([])
+    expect(alone.output[0]).toMatchObject({ status: 'failed', error: expect.stringContaining('called only functions that it was not given') })
+    expect(alone['output_text']).toBe('Alone, then.')
+  })
+
   it('is told as failed if it cannot be continued', async () => {
     const input = async (): Promise<readonly Json[]> => {
       scripts = { small: [calls(['subagent', task])], big: [calls(['look_up', { id: '1' }])] }

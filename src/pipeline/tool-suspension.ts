@@ -21,20 +21,23 @@ interface SuspensionScene {
   readonly newId: IdSource
 }
 
-/** The events of the calls in which `items` end, for the caller. They get new ids, because several models may have chosen the same. */
+/**
+ * The events of the calls in which `items` end, for the caller, without those that are answered. They get new ids, because several models may have chosen
+ * the same.
+ */
 export function suspendedCalls(items: readonly InputItem[], { key, callId, newId }: SuspensionScene): readonly ModelEvent[] {
-  const withNewIds = items.map((item) => (item.type === 'function_call' ? { ...(item as FunctionCallItem), call_id: `call_${newId(24)}` } : item))
-  return withNewIds
-    .filter((item) => item.type === 'function_call')
-    .flatMap((item, n): readonly ModelEvent[] => {
-      const { call_id, name, arguments: text } = item as FunctionCallItem
-      const start: OutputItem = { type: 'function_call', call_id, name, arguments: '', subagent_id: callId }
-      const end = { arguments: text, ...(n === 0 ? { subagent_items: withNewIds } : {}) }
-      return [
-        { type: 'item-start', key: `${key}/${n}`, item: start },
-        { type: 'item-end', key: `${key}/${n}`, item: end },
-      ]
-    })
+  const answered = new Set(items.flatMap((item) => (item.type === 'function_call_output' ? [fieldOf(item, 'call_id')] : [])))
+  const isOpen = (item: InputItem): boolean => item.type === 'function_call' && !answered.has(fieldOf(item, 'call_id'))
+  const withNewIds = items.map((item) => (isOpen(item) ? { ...(item as FunctionCallItem), call_id: `call_${newId(24)}` } : item))
+  return withNewIds.filter(isOpen).flatMap((item, n): readonly ModelEvent[] => {
+    const { call_id, name, arguments: text } = item as FunctionCallItem
+    const start: OutputItem = { type: 'function_call', call_id, name, arguments: '', subagent_id: callId }
+    const end = { arguments: text, ...(n === 0 ? { subagent_items: withNewIds } : {}) }
+    return [
+      { type: 'item-start', key: `${key}/${n}`, item: start },
+      { type: 'item-end', key: `${key}/${n}`, item: end },
+    ]
+  })
 }
 
 /** The conversation as models read it: all items of server tools as calls and results, and the calls that must run before the first turn. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Call } from '../core/call.ts'
 import { GatewayError } from '../core/error.ts'
 import type { ModelAnswer, ServerTool, ToolContext } from '../core/extension.ts'
-import { isFunctionTool, type FunctionTool, type JsonObject } from '../core/item.ts'
+import { isFunctionTool, type FunctionCallItem, type FunctionTool, type InputItem, type JsonObject } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { agentFailure, agentRequest, agentSettings, checkAgentName, cutOffNote, modelOf, userMessage, wordsOf } from './shared/agent.ts'
@@ -90,7 +90,12 @@ export const subagent: ServerTool<Settings, Arguments> = {
         }),
       )
       // A model that is told to stop, or cannot be told, may call all the same.
-      if (called < (own.max_tool_calls ?? Infinity) && callsFunctions(answer)) return { output: '', suspended: answer.items }
+      if (called < (own.max_tool_calls ?? Infinity) && isWhole(answer)) {
+        const { items, left } = withRefusals(answer.items, new Set(answerable(own, call).map(({ name }) => name)))
+        if (left > 0) return { output: '', suspended: items }
+        if (items.length > answer.items.length && answer.text === '')
+          throw new GatewayError('provider_unavailable', 'the model called only functions that it was not given')
+      }
       const outcome = wordsOf(answer)
       const output = JSON.stringify({ status: 'ok', model: answer.model, task_name: args.task_name, outcome, ...cutOffNote(answer) })
       return { output, item: { ...fields, model: answer.model, outcome }, sources: answer.sources }
@@ -113,11 +118,13 @@ function inherited(own: Pick<Settings, 'inherit_functions' | 'inherited_function
   return tools.filter(isFunctionTool).filter(({ name }) => own.inherit_functions === true || names.has(name))
 }
 
+/** Callers of other formats, whose presets may hold such a tool, could not send back what it takes to continue. */
+const answerable = (own: Settings, { request, origin }: Pick<Call, 'request' | 'origin'>): readonly FunctionTool[] =>
+  origin.apiType === 'responses' ? inherited(own, request) : []
+
 /** `called`: how often it has called functions before it was continued. */
-function toolsOf(own: Settings, { request, origin }: Pick<Call, 'request' | 'origin'>, called: number): Partial<ModelRequest> {
-  // Callers of other formats, whose presets may hold such a tool, could not send back what it takes to continue.
-  const answerable = origin.apiType === 'responses' ? inherited(own, request) : []
-  const functions = answerable.map((tool) => ({ ...tool, defer_loading: undefined }))
+function toolsOf(own: Settings, call: Pick<Call, 'request' | 'origin'>, called: number): Partial<ModelRequest> {
+  const functions = answerable(own, call).map((tool) => ({ ...tool, defer_loading: undefined }))
   const tools = [...(own.tools ?? []), ...functions]
   if (tools.length === 0) return {}
   if (own.max_tool_calls === undefined) return { tools }
@@ -125,8 +132,28 @@ function toolsOf(own: Settings, { request, origin }: Pick<Call, 'request' | 'ori
 }
 
 /** Calls that were cut off cannot be answered. */
-const callsFunctions = ({ items, reason }: ModelAnswer): boolean =>
-  (reason === 'tool_calls' || reason === 'stop') && items.some(({ type }) => type === 'function_call')
+const isWhole = ({ reason }: ModelAnswer): boolean => reason === 'tool_calls' || reason === 'stop'
+
+/**
+ * The items with answers to calls of functions that the worker was not given, and how many calls are left to the caller. The caller runs whatever has
+ * the name of a function of its own, also what the worker should not have.
+ */
+function withRefusals(items: readonly InputItem[], given: ReadonlySet<string>): { readonly items: readonly InputItem[]; readonly left: number } {
+  const refusals: InputItem[] = []
+  let left = 0
+  const answered = items.map((item, n): InputItem => {
+    if (item.type !== 'function_call') return item
+    const { name, namespace, call_id: id } = item as FunctionCallItem
+    if (given.has(name) && (namespace ?? '') === '') {
+      left++
+      return item
+    }
+    const error = `There is no function ${JSON.stringify(cutText(name, MAX_SHOWN))}.`
+    refusals.push({ type: 'function_call_output', call_id: `${id}_${n}`, output: JSON.stringify({ status: 'error', error }) })
+    return { ...(item as FunctionCallItem), call_id: `${id}_${n}` }
+  })
+  return { items: [...answered, ...refusals], left }
+}
 
 const task = (args: Arguments | undefined): JsonObject =>
   args === undefined ? {} : { task_name: args.task_name, task_description: args.task_description }
