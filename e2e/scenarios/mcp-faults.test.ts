@@ -97,6 +97,20 @@ describe('a server whose tools cannot be listed', () => {
     ])
   })
 
+  it.each([true, false])('leaves the caller no calls that nobody can answer, though the model remembers its tools (stream: %s)', async (streamed) => {
+    server.intercept((_request, response) => (response.writeHead(500).end(), true))
+    const call = { type: 'mcp_call', id: 'mcp_1', server_label: 'math', name: 'add', arguments: '{}', output: '3' }
+    const input = [{ role: 'user', content: 'hi' }, call, { role: 'user', content: 'again' }]
+    for (const tools of [[entry({ authorization: 'yet another' })], []]) {
+      ;(upstream.requests as unknown[]).length = 0
+      upstream.script(calls(['math__add', {}]), says('I cannot.'))
+      const answer = await askGateway(gateway, { tools, input }, streamed)
+      expect(answer.output.at(-1)).toMatchObject({ type: 'message' })
+      expect(answer.output.filter(({ type }) => type === 'function_call')).toEqual([])
+      expect(heard(1).at(-1)).toMatchObject({ role: 'tool', content: expect.stringContaining('There is no tool of this name') })
+    }
+  })
+
   it('is asked again in the next answer: a failed list does not count as a list', async () => {
     server.intercept((_request, response) => (response.writeHead(500).end(), true))
     upstream.script(says('ok'))

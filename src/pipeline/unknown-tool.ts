@@ -9,15 +9,16 @@ const MAX_NAMES = 32
 const OF_CALLERS: ReadonlySet<string> = new Set(['additional_tools', 'tool_search_output', 'function_call', 'custom_tool_call'])
 
 /**
- * Stands for unknown functions if the model can only mean a tool of the gateway, because the caller has no tools and could not answer the call. The
- * model is told which tools there are. Undefined if the caller has tools: then unknown functions are the caller's to answer.
+ * Stands for unknown functions if the model can only mean a tool of the gateway, because the caller has no tools and could not answer the call. It may
+ * remember tools of a server that cannot be reached now. The model is told which tools there are. Undefined if the caller has tools: then unknown
+ * functions are the caller's to answer.
  */
 export function unknownTool({ tools, byFunction, deferred }: Offer, { input }: Pick<ModelRequest, 'input'>): OfferedTool | undefined {
-  if (byFunction.size === 0 || tools.length > byFunction.size || deferred.length > 0) return undefined
+  if (tools.length > byFunction.size || deferred.length > 0) return undefined
   if (input.some(({ type }) => OF_CALLERS.has(type))) return undefined
   const names = [...byFunction.keys()]
   const some = names.slice(0, MAX_NAMES).join(', ') + (names.length > MAX_NAMES ? ', ...' : '')
-  const message = `There is no tool of this name. The tools are: ${some}`
+  const message = `There is no tool of this name. ${names.length === 0 ? 'Answer without tools.' : `The tools are: ${some}`}`
   const tool: ServerTool = {
     name: 'unknown',
     description: '',
