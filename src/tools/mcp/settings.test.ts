@@ -48,6 +48,19 @@ describe('the headers sent to a server', () => {
       't0ken-of-mine',
       'kkkkkkkkkkkk',
     ])
+    const named = Object.fromEntries(['x-credential', 'db-passwd', 'x-pat', 'x-jwt', 'x-pattern', 'x-path'].map((name, n) => [name, `value-${n}-of-header`]))
+    expect(secretsOf({ headers: named, authorization: null })).toEqual([0, 1, 2, 3].map((n) => `value-${n}-of-header`))
+  })
+
+  it.each([
+    ['https://a.example/mcp', []],
+    ['https://a.example/a-long-path-without-digits/v1/mcp?project=abcdefgh12345678', []],
+    ['https://a.example/s/k3y0fThisCaller1/mcp', ['/s/k3y0fThisCaller1/mcp']],
+    ['https://a.example/s/k3y0fThisCaller1/mcp?x=1', ['/s/k3y0fThisCaller1/mcp?x=1', '/s/k3y0fThisCaller1/mcp']],
+    ['https://a.example/mcp?a=1&tavilyApiKey=k%2F2345678&access_token=t0ken-of-mine', ['k/2345678', 'k%2F2345678', 't0ken-of-mine']],
+    ['no address', []],
+  ])('have their like in some addresses: %s', (address, secrets) => {
+    expect(secretsOf({ server_url: address })).toEqual(secrets)
   })
 })
 

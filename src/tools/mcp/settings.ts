@@ -78,15 +78,30 @@ export function requestHeaders({ headers, authorization }: Pick<McpSettings, 'he
   return Object.fromEntries([...allowed, ...bearer])
 }
 
-const SECRET_NAME = /auth|token|key|secret|cookie|password|session|signature/i
+const SECRET_NAME = /auth|token|key|secret|cookie|passw|session|signature|credential|jwt|\bpat\b/i
 const SHORTEST_SECRET = 8
+/** A part of a path that looks like a key and not like a word. As an id it may be needed in results: it is hidden only together with the rest of the path. */
+const KEY_IN_PATH = /\/(?=[^/]*\d)(?=[^/]*[a-z])[^/]{16,}/i
 
-/** Values that must not come back in any text: the bearer token, and headers that look like credentials. */
-export function secretsOf({ headers, authorization }: Pick<McpSettings, 'headers' | 'authorization'>): readonly string[] {
+/** Values that must not come back in any text: the bearer token, headers that look like credentials, and keys in the server's address. */
+export function secretsOf({
+  headers,
+  authorization,
+  server_url: url,
+}: Pick<McpSettings, 'headers' | 'authorization' | 'server_url'>): readonly string[] {
   const values = Object.entries(headers ?? {}).flatMap(([name, value]) => (SECRET_NAME.test(name) ? [value] : []))
-  return [authorization ?? '', ...values]
-    .map((value) => value.replace(/^(?:bearer|basic) /i, '').trim())
-    .filter((value) => value.length >= SHORTEST_SECRET)
+  const tokens = [authorization ?? '', ...values].map((value) => value.replace(/^(?:bearer|basic) /i, '').trim())
+  return [...new Set([...tokens, ...secretsInAddress(url)])].filter((value) => value.length >= SHORTEST_SECRET)
+}
+
+/** Keys in an address, as they are and as servers quote them. */
+function secretsInAddress(address: string | null | undefined): readonly string[] {
+  const url = URL.parse(address ?? '')
+  if (url === null) return []
+  const { pathname, search, searchParams } = url
+  const written = new Map(search.slice(1).split('&').map((pair) => pair.split(/=(.*)/s, 2) as [string, string | undefined]))
+  const named = [...searchParams].flatMap(([name, value]) => (SECRET_NAME.test(name) ? [value, written.get(name) ?? ''] : []))
+  return [...(KEY_IN_PATH.test(pathname) ? [`${pathname}${search}`, pathname] : []), ...named]
 }
 
 const isReadOnly = ({ annotations }: RemoteTool): boolean => annotations?.['readOnlyHint'] === true
