@@ -60,8 +60,31 @@ function standIns(wanted: JsonObject, { byFunction, theirs, hostedSources, types
 }
 
 /** Whether every field of the choice fits the tool. */
-export function isChosen({ choice }: Pick<OfferedTool, 'choice'>, wanted: JsonObject): boolean {
+function isChosen({ choice }: Pick<OfferedTool, 'choice'>, wanted: JsonObject): boolean {
   return choice !== undefined && Object.entries(wanted).every(([field, value]) => value == null || choice[field] === value)
+}
+
+/**
+ * Finds the first tool that every field of a choice fits. A history may hold tens of thousands of calls and a request thousands of functions, so they are
+ * looked through once for all choices that name the same fields.
+ */
+export function choiceFinder(tools: Iterable<OfferedTool>): (wanted: JsonObject) => OfferedTool | undefined {
+  const choosable = [...tools].flatMap((offered) => (offered.choice === undefined ? [] : [{ offered, choice: offered.choice }]))
+  const byFields = new Map<string, Map<string, OfferedTool>>()
+  return (wanted) => {
+    const fields = Object.keys(wanted).filter((field) => wanted[field] != null)
+    const names = JSON.stringify(fields)
+    let byValues = byFields.get(names)
+    if (byValues === undefined) {
+      byValues = new Map()
+      for (const { offered, choice } of choosable) {
+        const values = JSON.stringify(fields.map((field) => choice[field]))
+        if (!byValues.has(values)) byValues.set(values, offered)
+      }
+      byFields.set(names, byValues)
+    }
+    return byValues.get(JSON.stringify(fields.map((field) => wanted[field])))
+  }
 }
 
 /** The tools that a choice allows, if it is a list. */

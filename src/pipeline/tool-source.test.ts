@@ -34,11 +34,12 @@ interface Scene {
   readonly turns: readonly (Turn | Error)[]
   readonly names?: readonly string[]
   readonly open?: () => Promise<OpenedSource>
+  readonly replay?: ToolSource['replay']
   readonly request?: Partial<ModelRequest>
   readonly signal?: AbortSignal
 }
 
-function stage({ turns, names = ['one'], open, request, signal = new AbortController().signal }: Scene) {
+function stage({ turns, names = ['one'], open, replay, request, signal = new AbortController().signal }: Scene) {
   const requests: ModelRequest[] = []
   const ran: { readonly name: string; readonly grant: string | undefined }[] = []
   const model: Handler = async function* (call) {
@@ -73,20 +74,22 @@ function stage({ turns, names = ['one'], open, request, signal = new AbortContro
         functions: names.map((name) => ({ tool: tool(name), itemType: 'far_call', choice: { type: 'far', label: 'l', name } })),
         items: [{ id: 'far_list_1', start: { type: 'far_list' }, events: ['far_list.done'], end: { all: true } }],
       })),
-    replay: (input, find) => {
-      const name = find({ label: 'l', name: 'one' })
-      return {
-        input: input.flatMap((item): InputItem[] =>
-          item.type === 'far_word'
-            ? [
-                { type: 'function_call', call_id: 'due', name: name ?? 'gone', arguments: '{}' },
-                { type: 'function_call_output', call_id: 'due', output: '' },
-              ]
-            : [item],
-        ),
-        due: name === undefined ? [] : [{ functionName: name, callId: 'due', arguments: '{}', grant: 'word' }],
-      }
-    },
+    replay:
+      replay ??
+      ((input, find) => {
+        const name = find({ label: 'l', name: 'one' })
+        return {
+          input: input.flatMap((item): InputItem[] =>
+            item.type === 'far_word'
+              ? [
+                  { type: 'function_call', call_id: 'due', name: name ?? 'gone', arguments: '{}' },
+                  { type: 'function_call_output', call_id: 'due', output: '' },
+                ]
+              : [item],
+          ),
+          due: name === undefined ? [] : [{ functionName: name, callId: 'due', arguments: '{}', grant: 'word' }],
+        }
+      }),
   }
   const call: Call = {
     id: 'gen',
@@ -115,7 +118,7 @@ function stage({ turns, names = ['one'], open, request, signal = new AbortContro
     for await (const events of layer(model)(call)) all.push(...events)
     return all
   }
-  return { collect, requests, ran, trace: call.trace }
+  return { collect, requests, ran, trace: call.trace, opened: () => source.open(undefined as never, []) }
 }
 
 describe('a tool that stands for functions of a remote server', () => {
@@ -175,6 +178,29 @@ describe('a call the caller has approved', () => {
     expect(ran).toEqual([])
     expect(requests[0]!.input.map(({ type }) => type)).toEqual(['message', 'function_call', 'function_call_output'])
   })
+})
+
+it('functions are not looked through for every item of a long history', async () => {
+  const many = 200
+  let looks = 0
+  const choices = Array.from(
+    { length: many },
+    (_, n) => new Proxy({ type: 'far', label: 'l', name: `f${n}` }, { get: (choice, field) => (looks++, Reflect.get(choice, field)) }),
+  )
+  const { tool } = (await stage({ turns: [words] }).opened()).functions[0]!
+  const open = async (): Promise<OpenedSource> => ({
+    functions: choices.map((choice, n) => ({ tool: { ...tool, name: `far__f${n}` }, itemType: 'far_call', choice })),
+    items: [],
+  })
+  const found: unknown[] = []
+  const replay: ToolSource['replay'] = (input, find) => {
+    for (let n = 0; n < many; n++) found.push(find({ label: 'l', name: `f${n}` }), find({ label: 'l', name: `g${n}` }))
+    found.push(find({ label: 'l', name: null }))
+    return { input, due: [] }
+  }
+  await stage({ turns: [words], open, replay, request: { input: [user, { type: 'far_word' }] } }).collect()
+  expect(found).toEqual([...choices.flatMap((_, n) => [`far__f${n}`, undefined]), 'far__f0'])
+  expect(looks).toBeLessThan(many * 20)
 })
 
 describe('a choice', () => {
