@@ -12,3 +12,17 @@ it('what filters take for a reference or for bytes is no part of a result that a
   const [, result] = replayHistory([item], offer, registry)
   expect(result).toMatchObject({ output: '{"datetime":"12:00","timezone":"UTC","within":[{"text":"a"}]}' })
 })
+
+it('a name for a tool that is not offered any more is looked for once, however long the history and the list of tools are', () => {
+  const many = 100
+  let looks = 0
+  const taken = ['datetime', 'gateway_datetime', ...Array.from({ length: many }, (_, n) => `gateway_datetime_${n + 2}`)]
+  const tools = taken.map((name) => new Proxy({ type: 'function', name }, { get: (tool, field) => (looks++, Reflect.get(tool, field)) }))
+  const offer = { tools, byFunction: new Map(), byItem: new Map(), renamed: new Map() } as unknown as Offer
+  const registry = { find: () => ({ name: 'datetime' }) } as unknown as ToolRegistry
+  const items = Array.from({ length: many }, (_, n): InputItem => ({ type: n % 2 === 0 ? 'gateway:datetime' : 'openrouter:datetime', id: `d${n}` }))
+  const names = replayHistory(items, offer, registry).flatMap((item) => (item.type === 'function_call' ? [item['name']] : []))
+  expect(new Set(names)).toEqual(new Set([`gateway_datetime_${many + 2}`]))
+  expect(names).toHaveLength(many)
+  expect(looks).toBeLessThan(many * 20)
+})

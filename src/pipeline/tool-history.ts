@@ -22,14 +22,14 @@ export function replayHistory(input: readonly InputItem[], offer: Offer, registr
     return offer.byItem.has(type) || native.has(type) || isPatch(item) || toolOfItem(type, registry) !== undefined
   }
   if (!input.some(isOurs)) return input
-  const taken = namesOf(offer.tools, input)
+  const absent = absentTools(offer, registry, input)
   const patch = [...offer.byFunction.values()].find(({ tool }) => tool.name === 'apply_patch')
   return input.flatMap((item, index) => {
     if (isPatch(item)) return patch === undefined ? [item] : replayPatch(item as JsonObject, patch)
     const type = sameInAnySpelling(item.type)
     const theirs = native.get(type)
     if (theirs !== undefined) return [{ ...(item as OtherItem), type: theirs }]
-    const offered = entryOf(item as JsonObject, offer.byItem.get(type) ?? []) ?? absent(type, offer, registry, taken)
+    const offered = entryOf(item as JsonObject, offer.byItem.get(type) ?? []) ?? absent(type)
     return offered === undefined ? [item] : replayItem(item as JsonObject, offered, index)
   })
 }
@@ -41,12 +41,24 @@ function entryOf({ instance_name: name }: JsonObject, entries: readonly OfferedT
 
 type Named = Pick<OfferedTool, 'tool' | 'functionName'>
 
-/** A tool that is no longer offered; what it found is still part of the conversation. */
-function absent(type: string, { tools, byFunction }: Offer, registry: ToolRegistry, taken: ReadonlySet<string>): Named | undefined {
-  const tool = toolOfItem(type, registry)
-  if (tool === undefined) return undefined
-  const isFree = (name: string): boolean => !taken.has(name) && !byFunction.has(name) && !tools.some((other) => other.type === name)
-  return { tool, functionName: freeName(tool.name, isFree) }
+/**
+ * Tools that are no longer offered, by the type of their items; what they found is still part of the conversation. A name is looked for once for each,
+ * because a history may hold tens of thousands of items, and a request as many names.
+ */
+function absentTools({ tools, byFunction }: Offer, registry: ToolRegistry, input: readonly InputItem[]): (type: string) => Named | undefined {
+  const known = new Map<string, Named | undefined>()
+  let taken: ReadonlySet<string> | undefined
+  const isFree = (name: string): boolean => {
+    taken ??= new Set([...namesOf(tools, input), ...byFunction.keys(), ...tools.map(({ type }) => type)])
+    return !taken.has(name)
+  }
+  return (type) => {
+    if (!known.has(type)) {
+      const tool = toolOfItem(type, registry)
+      known.set(type, tool && { tool, functionName: freeName(tool.name, isFree) })
+    }
+    return known.get(type)
+  }
 }
 
 /** Proposed patches go back to the caller as items of the provider's format, whatever the tool was called. */
