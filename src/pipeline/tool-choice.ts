@@ -29,61 +29,83 @@ type Named = { readonly type: string; readonly name?: string }
 /** A choice of server tools, translated to what stands for them: functions, or the provider's own tool. */
 export function translateChoice(choice: ToolChoice | undefined, scene: ChoiceScene): ToolChoice | undefined {
   if (choice === undefined || typeof choice === 'string') return choice
+  const standIns = standInsOf(scene)
   const allowed = allowedBy(choice)
-  if (allowed !== undefined) return { ...choice, tools: allowed.flatMap((entry): readonly JsonObject[] => standIns(entry, scene) ?? [entry]) }
-  const found = standIns(choice, scene)
+  if (allowed !== undefined) return { ...choice, tools: translateList(allowed, standIns) }
+  const found = standIns(choice)
   if (found === undefined) return choice
   if (found.length > 1) return { type: 'allowed_tools', mode: 'required', tools: found }
   // If the server could not be reached, its functions cannot be forced.
   return found[0] ?? 'auto'
 }
 
-/** What a choice stands for; undefined for choices that are not about server tools. */
-function standIns(wanted: JsonObject, { byFunction, theirs, hostedSources, types, registry }: ChoiceScene): readonly Named[] | undefined {
-  const { type } = wanted
-  if (typeof type !== 'string' || type === 'function' || type === 'allowed_tools') return undefined
-  const source = registry.source(type)
-  if (source !== undefined) {
-    if (hostedSources.has(source)) return undefined
-    const fields = { ...wanted, type: source.type }
-    return [...byFunction.values()]
-      .filter((offered) => isChosen(offered, fields))
-      .map(({ functionName }) => ({ type: 'function', name: functionName }))
+type StandIns = (wanted: JsonObject) => readonly Named[] | undefined
+
+/** A few bytes may stand for all functions of a server: each is named once, however often the list means it. */
+function translateList(allowed: readonly JsonObject[], standIns: StandIns): readonly JsonObject[] {
+  const known = new Set<string>()
+  const isNews = ({ type, name = '' }: Named): boolean => {
+    const key = `${type}\n${name}`
+    return known.size < known.add(key).size
   }
-  // The contract's choices know some of the gateway's tools only by their vendors' names.
-  const tool = registry.find(type) ?? (types.has(type) ? undefined : registry.named(type))
-  if (tool === undefined) return undefined
-  const hosted = theirs.get(tool)
-  if (hosted !== undefined) return [{ type: hosted }]
-  const name = [...byFunction.values()].find((offered) => offered.tool === tool)?.functionName
-  return name === undefined ? undefined : [{ type: 'function', name }]
+  const meant = new Set<readonly Named[]>()
+  return allowed.flatMap((entry): readonly JsonObject[] => {
+    const found = standIns(entry)
+    if (found === undefined) return [entry]
+    if (meant.has(found)) return []
+    meant.add(found)
+    return found.filter(isNews)
+  })
 }
 
-/** Whether every field of the choice fits the tool. */
-function isChosen({ choice }: Pick<OfferedTool, 'choice'>, wanted: JsonObject): boolean {
-  return choice !== undefined && Object.entries(wanted).every(([field, value]) => value == null || choice[field] === value)
+/** What a choice stands for; undefined for choices that are not about server tools. The same list for what the same functions stand for. */
+function standInsOf({ byFunction, theirs, hostedSources, types, registry }: ChoiceScene): StandIns {
+  const index = choiceIndex(byFunction.values())
+  const named = new Map<readonly OfferedTool[], readonly Named[]>()
+  const byTool = new Map<ServerTool, readonly Named[]>()
+  const standIn = ({ functionName }: OfferedTool): Named => ({ type: 'function', name: functionName })
+  return (wanted) => {
+    const { type } = wanted
+    if (typeof type !== 'string' || type === 'function' || type === 'allowed_tools') return undefined
+    const source = registry.source(type)
+    if (source !== undefined) {
+      if (hostedSources.has(source)) return undefined
+      const chosen = index({ ...wanted, type: source.type })
+      if (!named.has(chosen)) named.set(chosen, chosen.map(standIn))
+      return named.get(chosen)
+    }
+    // The contract's choices know some of the gateway's tools only by their vendors' names.
+    const tool = registry.find(type) ?? (types.has(type) ? undefined : registry.named(type))
+    if (tool === undefined) return undefined
+    const hosted = theirs.get(tool)
+    if (hosted !== undefined) return [{ type: hosted }]
+    if (byTool.size === 0) for (const offered of byFunction.values()) if (!byTool.has(offered.tool)) byTool.set(offered.tool, [standIn(offered)])
+    return byTool.get(tool)
+  }
 }
+
+const NONE: readonly OfferedTool[] = []
 
 /**
- * Finds the first tool that every field of a choice fits. A history may hold tens of thousands of calls and a request thousands of functions, so they are
- * looked through once for all choices that name the same fields.
+ * Finds the tools that every field of a choice fits. A history may hold tens of thousands of calls, a list of allowed tools as many entries, and a request
+ * thousands of functions: these are looked through once for all choices that name the same fields.
  */
-export function choiceFinder(tools: Iterable<OfferedTool>): (wanted: JsonObject) => OfferedTool | undefined {
+export function choiceIndex(tools: Iterable<OfferedTool>): (wanted: JsonObject) => readonly OfferedTool[] {
   const choosable = [...tools].flatMap((offered) => (offered.choice === undefined ? [] : [{ offered, choice: offered.choice }]))
-  const byFields = new Map<string, Map<string, OfferedTool>>()
+  const known = new Set(choosable.flatMap(({ choice }) => Object.keys(choice)))
+  const byFields = new Map<string, ReadonlyMap<string, readonly OfferedTool[]>>()
   return (wanted) => {
     const fields = Object.keys(wanted).filter((field) => wanted[field] != null)
+    if (!fields.every((field) => known.has(field))) return NONE
+    const valuesIn = (choice: JsonObject): string => JSON.stringify(fields.map((field) => choice[field]))
     const names = JSON.stringify(fields)
     let byValues = byFields.get(names)
     if (byValues === undefined) {
-      byValues = new Map()
-      for (const { offered, choice } of choosable) {
-        const values = JSON.stringify(fields.map((field) => choice[field]))
-        if (!byValues.has(values)) byValues.set(values, offered)
-      }
+      const groups = Map.groupBy(choosable, ({ choice }) => valuesIn(choice))
+      byValues = new Map([...groups].map(([values, group]) => [values, group.map(({ offered }) => offered)]))
       byFields.set(names, byValues)
     }
-    return byValues.get(JSON.stringify(fields.map((field) => wanted[field])))
+    return byValues.get(valuesIn(wanted)) ?? NONE
   }
 }
 
@@ -104,7 +126,8 @@ export function isLeftOut({ functionName }: Pick<OfferedTool, 'functionName'>, c
 /** The deferred functions that a search may find. A list of allowed tools says what is callable at once; if it names deferred ones, only those. */
 export function findable(deferred: readonly FunctionTool[], choice: ToolChoice | undefined): readonly FunctionTool[] {
   const allowed = allowedBy(choice)
-  const named = allowed === undefined ? [] : deferred.filter(({ name }) => isNamed(allowed, name))
+  const names = new Set(allowed?.map(({ type, name }) => (type === 'function' ? name : undefined)))
+  const named = deferred.filter(({ name }) => names.has(name))
   return named.length > 0 ? named : deferred
 }
 

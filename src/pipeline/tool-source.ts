@@ -6,7 +6,7 @@ import type { OpenedSource, SourceItem } from '../core/tool-source.ts'
 import type { IdSource } from '../lib/id.ts'
 import { abortReason } from './abort-reason.ts'
 import type { ToolRegistry } from './tool-registry.ts'
-import { choiceFinder } from './tool-choice.ts'
+import { choiceIndex } from './tool-choice.ts'
 import type { Offer, OfferedTool, PendingSource } from './offered-tool.ts'
 import { freeName, functionFor, namesOf } from './tool-offer.ts'
 import type { PendingCall } from './tool-step.ts'
@@ -81,10 +81,10 @@ export function replaySources(
 ): { readonly input: readonly InputItem[]; readonly due: readonly PendingCall[] } {
   const due: PendingCall[] = []
   let replayed = input
-  const chosen = choiceFinder(offer.byFunction.values())
+  const chosen = choiceIndex(offer.byFunction.values())
   for (const source of registry.sources) {
     if (offer.hostedSources.has(source) || !replayed.some(({ type }) => source.itemTypes.has(type))) continue
-    const find = (choice: JsonObject): string | undefined => chosen({ type: source.type, ...choice })?.functionName
+    const find = (choice: JsonObject): string | undefined => chosen({ type: source.type, ...choice })[0]?.functionName
     const result = source.replay(replayed, find)
     replayed = result.input
     for (const { functionName, callId, arguments: args, grant } of result.due) {
