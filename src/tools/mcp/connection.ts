@@ -18,11 +18,15 @@ export interface McpConnectionOptions {
   readonly version: string
   /** See `EgressFetchOptions`. */
   readonly maxStandingBytes?: number
+  /** How long the first request of the newer protocol may take before the older one is tried, in milliseconds; default: 6,000. */
+  readonly probeMs?: number
 }
 
 /** The longest time for a request whose caller has no limit of its own. */
 const REQUEST_MS = 15 * 60_000
 const CLOSE_MS = 2_000
+/** Most servers without the newer protocol refuse its first request, some never answer it. This leaves both protocols a part of the time to connect. */
+const PROBE_MS = 6_000
 
 /** The SDK is loaded with the first server that a request names. */
 const loadSdk = (): Promise<typeof Sdk> => import('@modelcontextprotocol/client')
@@ -139,7 +143,7 @@ async function connect(
   sdk: typeof Sdk,
   transportType: Way,
   address: McpAddress,
-  { egress, version, maxStandingBytes }: McpConnectionOptions,
+  { egress, version, maxStandingBytes, probeMs = PROBE_MS }: McpConnectionOptions,
   signal: AbortSignal,
 ): Promise<McpConnection> {
   const target = new URL(address.url)
@@ -152,7 +156,7 @@ async function connect(
     { name: 'signalbox', version },
     {
       capabilities: {},
-      versionNegotiation: { mode: transportType === 'streamable' ? 'auto' : 'legacy' },
+      versionNegotiation: { mode: transportType === 'streamable' ? 'auto' : 'legacy', probe: { timeoutMs: probeMs } },
       // Schemas of third parties are passed on and never run here.
       jsonSchemaValidator: { getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }) },
       inputRequired: { autoFulfill: false },

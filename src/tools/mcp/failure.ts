@@ -31,6 +31,9 @@ const IN_PROTOCOL = 'ProtocolError'
 /** The SDK's code for a server whose first answer it cannot use. */
 const NO_ERA = 'ERA_NEGOTIATION_FAILED'
 
+/** The SDK's code for a request that took longer than it allowed. */
+const TIMEOUT = 'REQUEST_TIMEOUT'
+
 interface Clues {
   readonly egress: EgressError | undefined
   readonly status: number | undefined
@@ -96,7 +99,7 @@ export function failureOf(error: unknown): McpFailure {
     return new McpFailure('protocol', 'the server gave an answer that the protocol does not know', false, error)
   const message = error instanceof Error ? error.message : String(error)
   if (status !== undefined) return new McpFailure('protocol', `the server answered with status ${status}${reasonIn(wordsOf(error))}`, false, error)
-  if (code === 'REQUEST_TIMEOUT') return new McpFailure('timeout', 'the server did not answer in time', false, error)
+  if (code === TIMEOUT) return new McpFailure('timeout', 'the server did not answer in time', false, error)
   if (code === 'CONNECTION_CLOSED' || code === 'NOT_CONNECTED') return new McpFailure('gone', 'the connection to the server was lost', false, error)
   return new McpFailure('protocol', cutText(message, MAX_CHARS), false, error)
 }
@@ -112,11 +115,11 @@ export function isGone(error: unknown): boolean {
   return kind === 'gone' || kind === 'unreachable' || kind === 'unauthorized'
 }
 
-/** Servers that know only the older era may fail on the first request of the newer one, or answer it with nonsense. */
+/** Servers that know only the older era may fail on the first request of the newer one, answer it with nonsense, or not at all. */
 export function mayBeOldEra(error: unknown): boolean {
   const { egress, status, code } = cluesOf(error)
   if (egress !== undefined) return egress instanceof NoAnswer
-  return status === undefined ? code === NO_ERA : status >= 500
+  return status === undefined ? code === NO_ERA || code === TIMEOUT : status >= 500
 }
 
 /** Servers with the older transport answer the first request with a client error, since its address only accepts GET. */

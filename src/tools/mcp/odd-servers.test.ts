@@ -94,6 +94,17 @@ describe('a server without the newer protocol that, to the first request,', () =
     expect(server.heard).toEqual(['server/discover', 'initialize', 'notifications/initialized', 'tools/call'])
   })
 
+  it.each<[string, RawAnswer]>([
+    ['is silent', () => undefined],
+    ['opens a stream and leaves it', (response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': hello\n\n')],
+  ])('%s, is asked with the older protocol in time', async (_name, answer) => {
+    server.answer({ 'server/discover': answer })
+    const soon = AbortSignal.timeout(5_000)
+    const connection = await McpConnection.open({ url: server.url, headers: {} }, { egress, version: '1.0.0', probeMs: 100 }, soon)
+    expect(await connection.callTool('add', {}, soon)).toMatchObject({ content: [{ text: 'done' }] })
+    await connection.close()
+  })
+
   it('is reported by its first answer if it does not support the older protocol either', async () => {
     const nothing: RawAnswer = (response) => response.writeHead(202).end()
     server.answer({ 'server/discover': nothing, initialize: (response) => response.writeHead(500).end() })
