@@ -13,6 +13,19 @@ it('what filters take for a reference or for bytes is no part of a result that a
   expect(result).toMatchObject({ output: '{"datetime":"12:00","timezone":"UTC","within":[{"text":"a"}]}' })
 })
 
+it.each(['failed', 'incomplete', 'in_progress', 'searching', 'generating'])(
+  'a call that is %s has failed, even if its tool has words for what it gave',
+  (status) => {
+    const tool = { name: 'ask', replay: () => ({ arguments: '{}', output: '{"status":"ok"}' }) }
+    const offer = { tools: [], byFunction: new Map(), byItem: new Map(), renamed: new Map() } as unknown as Offer
+    const registry = { find: () => tool } as unknown as ToolRegistry
+    const told = (item: InputItem): unknown => (replayHistory([item], offer, registry)[1] as { readonly output?: unknown }).output
+    expect(told({ type: 'gateway:ask', id: 'a', status, prompt: 'why?' })).toBe('{"status":"error"}')
+    expect(told({ type: 'gateway:ask', id: 'a', status: 'completed' })).toBe('{"status":"ok"}')
+    expect(told({ type: 'gateway:ask', id: 'a' })).toBe('{"status":"ok"}')
+  },
+)
+
 it('a name for a tool that is not offered any more is looked for once, however long the history and the list of tools are', () => {
   const many = 100
   let looks = 0

@@ -8,8 +8,11 @@ import { freeName, namesOf } from './tool-offer.ts'
 /** Fields of an item that a model does not need, or that are far too long. */
 const NOT_READ: ReadonlySet<string> = new Set(['type', 'id', 'status', 'call_id', 'arguments', 'imageB64', 'result', 'instance_name'])
 
-/** Statuses of calls without a result. What else such an item holds is what was asked for, which must not pass for a result. */
-const FAILED: ReadonlySet<string> = new Set(['failed', 'incomplete'])
+/**
+ * Statuses of calls without a result: those that failed, and those that were running when their answer broke off. What else such an item holds is what was
+ * asked for, which must not pass for a result.
+ */
+const FAILED: ReadonlySet<string> = new Set(['failed', 'incomplete', 'in_progress', 'searching', 'generating'])
 
 /**
  * Items that server tools left in earlier answers, as the calls and results they were, because models do not know the items and dialects would drop
