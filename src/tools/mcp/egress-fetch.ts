@@ -108,8 +108,7 @@ export function createEgressFetch({
     // With this status the SDK stops trying.
     if (method === 'GET' && !standing && !(resumes && mayResume(exchange, question))) return new Response(null, { status: 405 })
     const stands = method === 'GET' && !resumes
-    const unread = new AbortController()
-    const over = stands ? undefined : (question?.over ?? unread.signal)
+    const rest = restOf(question, stands)
     try {
       const answer = await egress.open({
         method,
@@ -118,10 +117,9 @@ export function createEgressFetch({
         ...(typeof init.body === 'string' ? { body: init.body } : {}),
         headersTimeoutMs: HEADERS_MS,
         maxResponseBytes: stands ? maxStandingBytes : MAX_BYTES,
-        signal: signalOf([init.signal, over], exchange),
+        signal: signalOf([init.signal, rest.over], exchange),
       })
-      // Nothing that matters can follow: the SDK only waits for the end.
-      if (over === unread.signal) setTimeout(() => unread.abort(), UNREAD_MS).unref()
+      rest.begin()
       if (resumes && answer.status !== 200) exchange?.lost(new EgressError('network', 'the connection broke before the answer'))
       const body = stands ? counted(answer.body, maxStandingBytes / 2, onWorn) : answer.body
       return toResponse({ ...answer, body }, standing ? undefined : (error) => question?.settled === false && exchange?.lost(error))
@@ -130,6 +128,16 @@ export function createEgressFetch({
       throw error
     }
   }
+}
+
+/**
+ * What ends the rest of a body that nobody needs: of a question once it is settled, of other messages soon after the status, because the SDK only waits for
+ * their end. A standing stream is needed.
+ */
+function restOf(question: Question | undefined, stands: boolean): { readonly over: AbortSignal | undefined; readonly begin: () => void } {
+  if (stands || question !== undefined) return { over: stands ? undefined : question?.over, begin: () => undefined }
+  const unread = new AbortController()
+  return { over: unread.signal, begin: () => void setTimeout(() => unread.abort(), UNREAD_MS).unref() }
 }
 
 /** The signal that ends a request. After its exchange has ended, the request that tells the server so still gets a bounded time. */

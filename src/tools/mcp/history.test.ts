@@ -47,17 +47,19 @@ describe('calls of an earlier answer', () => {
     )
   })
 
-  it.each(['in_progress', 'calling', 'incomplete', 'failed'])('without a result, because they are %s, do not pass for calls that gave nothing', (status) => {
-    const told = gave('mcp_1', '{"status":"error","error":"This call has no result: it failed, or was not finished."}')
-    expect(replay([call({ status, output: null, error: null })], offered).input[1]).toEqual(told)
-    const own: InputItem = { type: 'gateway:mcp', id: 'mcp_1', status, serverLabel: 'math', toolName: 'add' }
-    expect(replay([own], offered).input[1]).toEqual(told)
-    expect(replay([call({ status })], offered).input[1]).toEqual(gave('mcp_1', '3'))
-  })
+  it.each(['in_progress', 'calling', 'incomplete', 'failed'])(
+    'without a result, because they are %s, do not pass for calls that gave nothing',
+    (status) => {
+      const told = gave('mcp_1', '{"status":"error","error":"This call has no result: it failed, or was not finished."}')
+      expect(replay([call({ status, output: null, error: null })], offered).input[1]).toEqual(told)
+      const own: InputItem = { type: 'gateway:mcp', id: 'mcp_1', status, serverLabel: 'math', toolName: 'add' }
+      expect(replay([own], offered).input[1]).toEqual(told)
+      expect(replay([call({ status })], offered).input[1]).toEqual(gave('mcp_1', '3'))
+    },
+  )
 
   it('that gave nothing have an empty result', () => {
-    for (const status of ['completed', undefined, null])
-      expect(replay([call({ status, output: '' })], offered).input[1]).toEqual(gave('mcp_1', ''))
+    for (const status of ['completed', undefined, null]) expect(replay([call({ status, output: '' })], offered).input[1]).toEqual(gave('mcp_1', ''))
   })
 
   it('are read in the spelling of the gateway, too, and get an id when they lost it', () => {

@@ -48,7 +48,9 @@ describe('the headers sent to a server', () => {
       't0ken-of-mine',
       'kkkkkkkkkkkk',
     ])
-    const named = Object.fromEntries(['x-credential', 'db-passwd', 'x-pat', 'x-jwt', 'x-pattern', 'x-path'].map((name, n) => [name, `value-${n}-of-header`]))
+    const named = Object.fromEntries(
+      ['x-credential', 'db-passwd', 'x-pat', 'x-jwt', 'x-pattern', 'x-path'].map((name, n) => [name, `value-${n}-of-header`]),
+    )
     expect(secretsOf({ headers: named, authorization: null })).toEqual([0, 1, 2, 3].map((n) => `value-${n}-of-header`))
   })
 

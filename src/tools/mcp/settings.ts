@@ -99,7 +99,12 @@ function secretsInAddress(address: string | null | undefined): readonly string[]
   const url = URL.parse(address ?? '')
   if (url === null) return []
   const { pathname, search, searchParams } = url
-  const written = new Map(search.slice(1).split('&').map((pair) => pair.split(/=(.*)/s, 2) as [string, string | undefined]))
+  const written = new Map(
+    search
+      .slice(1)
+      .split('&')
+      .map((pair) => pair.split(/=(.*)/s, 2) as [string, string | undefined]),
+  )
   const named = [...searchParams].flatMap(([name, value]) => (SECRET_NAME.test(name) ? [value, written.get(name) ?? ''] : []))
   return [...(KEY_IN_PATH.test(pathname) ? [`${pathname}${search}`, pathname] : []), ...named]
 }
