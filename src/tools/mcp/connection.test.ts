@@ -333,7 +333,8 @@ describe('a server that refuses the gateway', () => {
     const target = `http://127.0.0.1:${(other.address() as AddressInfo).port}/mcp`
     for (const status of [301, 302, 303, 307, 308]) {
       answer = (_request, response) => response.writeHead(status, { location: target }).end()
-      await expect(connect(url, { headers: { authorization: 'Bearer t' } })).rejects.toMatchObject({ name: 'McpFailure' })
+      const message = `the server redirects to ${target} (${status}), which is not followed: use that as server_url if it is meant`
+      await expect(connect(url, { headers: { authorization: 'Bearer t' } })).rejects.toMatchObject({ name: 'McpFailure', message })
     }
     // The older transport names the address for requests in its stream.
     answer = (request, response) => {

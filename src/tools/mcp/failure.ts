@@ -84,6 +84,16 @@ function reasonIn(words: string): string {
   }
 }
 
+/** Where a redirect leads that the SDK has not followed, in its words: to another origin, or with a status that changes the method. */
+const REDIRECT = /\bRedirect (?:to|from https to plain http not followed; try) (\S+)/
+
+function reasonOf(status: number, error: unknown, message: string): string {
+  const [, target] = REDIRECT.exec(message) ?? []
+  if (status < 400 && target !== undefined)
+    return `the server redirects to ${cutText(target, MAX_CHARS)} (${status}), which is not followed: use that as server_url if it is meant`
+  return `the server answered with status ${status}${reasonIn(wordsOf(error))}`
+}
+
 /** Converts any error to an McpFailure. */
 export function failureOf(error: unknown): McpFailure {
   if (error instanceof McpFailure) return error
@@ -98,7 +108,7 @@ export function failureOf(error: unknown): McpFailure {
   if (isNonsense || (error instanceof Error && UNREADABLE.has(error.name)))
     return new McpFailure('protocol', 'the server gave an answer that the protocol does not know', false, error)
   const message = error instanceof Error ? error.message : String(error)
-  if (status !== undefined) return new McpFailure('protocol', `the server answered with status ${status}${reasonIn(wordsOf(error))}`, false, error)
+  if (status !== undefined) return new McpFailure('protocol', reasonOf(status, error, message), false, error)
   if (code === TIMEOUT) return new McpFailure('timeout', 'the server did not answer in time', false, error)
   if (code === 'CONNECTION_CLOSED' || code === 'NOT_CONNECTED') return new McpFailure('gone', 'the connection to the server was lost', false, error)
   return new McpFailure('protocol', cutText(message, MAX_CHARS), false, error)
