@@ -37,6 +37,7 @@ describe('the result of a remote tool', () => {
     expect(shown('', 'image/png')).toBe('[image image/png, 0 bytes]')
     expect(shown('AAAA', 'image/jpg')).toBe('data:image/jpeg;base64,AAAA')
     expect(shown('/9j/AAAA', 'image/png')).toBe('data:image/jpeg;base64,/9j/AAAA')
+    expect(shown('iVBORw0K\r\nGgoAAAAN\n', 'image/png')).toBe('data:image/png;base64,iVBORw0KGgoAAAAN')
     expect(shown('R0lGODdh', 'image/*')).toBe('data:image/gif;base64,R0lGODdh')
   })
 

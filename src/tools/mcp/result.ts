@@ -94,8 +94,13 @@ const KINDS: readonly (readonly [mimeType: string, beginning: string])[] = [
   ['image/webp', 'UklGR'],
 ]
 
-function imageOf({ type, data, mimeType }: JsonObject): InputImage | undefined {
-  if (type !== 'image' || typeof data !== 'string' || typeof mimeType !== 'string' || data.length > MAX_IMAGE_CHARS) return undefined
+/** Encoders for mail break base64 into lines, which no vendor reads. */
+const withoutBreaks = (data: string): string => (/\s/.test(data) ? data.replace(/\s+/g, '') : data)
+
+function imageOf({ type, data: written, mimeType }: JsonObject): InputImage | undefined {
+  if (type !== 'image' || typeof written !== 'string' || typeof mimeType !== 'string') return undefined
+  const data = withoutBreaks(written)
+  if (data.length > MAX_IMAGE_CHARS) return undefined
   if (!/^[A-Za-z0-9+/_-]+=*$/.test(data)) return undefined
   const kind = kindOf(data, mimeType.toLowerCase())
   return kind === undefined ? undefined : { type: 'input_image', image_url: `data:${kind};base64,${data}` }
