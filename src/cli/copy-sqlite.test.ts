@@ -6,6 +6,7 @@ import { findTestPostgres } from '../testing/postgres.ts'
 import { migrate } from './check.ts'
 import { copyFromSqlite } from './copy-sqlite.ts'
 import { createKey, listKeys } from './keys.ts'
+import { rotate } from './secrets.ts'
 
 const postgres = await findTestPostgres('signalbox migrate --from-sqlite')
 
@@ -42,6 +43,15 @@ describe('signalbox migrate --from-sqlite', () => {
     out = ''
     await listKeys({}, { data })
     expect(out).toContain('mine')
+    vi.stubEnv('SIGNALBOX_DATABASE_URL', '')
+    const outOfUse = {
+      errorType: 'precondition_failed',
+      message: expect.stringMatching(/was copied to PostgreSQL on \d{4}-.* set SIGNALBOX_DATABASE_URL/),
+    }
+    for (const use of [() => createKey({ name: 'lost', management: false }, { data }), () => rotate({ data }), () => migrate({ data })])
+      await expect(use()).rejects.toMatchObject(outOfUse)
+    await rm(join(data, 'signalbox.db.moved'))
+    await listKeys({}, { data })
     await schema.drop()
   })
 })

@@ -1,9 +1,9 @@
-import { databaseFileIn } from '../accounts/data-directory.ts'
+import { noteMove } from '../accounts/moved-database.ts'
 import { loadConfig } from '../config/load.ts'
 import { GatewayError } from '../core/error.ts'
 import { systemClock } from '../lib/clock.ts'
 import { copySqlite } from '../store/copy-sqlite.ts'
-import { openExistingStore } from '../wiring/boot.ts'
+import { usableDatabaseIn } from '../wiring/boot.ts'
 import type { Overrides } from './overrides.ts'
 import { storeOptions } from './serve.ts'
 
@@ -12,16 +12,17 @@ const line = (text: string): void => void process.stdout.write(`${text}\n`)
 /** `signalbox migrate --from-sqlite`: copies the embedded database of the data directory into the configured PostgreSQL database. */
 export async function copyFromSqlite(overrides: Overrides): Promise<void> {
   const config = await loadConfig(storeOptions(overrides))
-  const { url, ...storage } = config.storage
+  const { url } = config.storage
   if (url === undefined) {
     throw new GatewayError(
       'invalid_request',
       'There is no PostgreSQL database to copy to: set SIGNALBOX_DATABASE_URL (or storage.url) to an empty one',
     )
   }
-  // Throws if the file is missing or may not be used.
-  await (await openExistingStore({ ...config, storage })).close()
-  const path = databaseFileIn(config.dataDir)
+  // Also one that was copied before: the other copy may have been a trial.
+  const path = await usableDatabaseIn(config.dataDir)
   await copySqlite({ path, url, clock: systemClock, onTable: (table, rows) => line(`${table}: ${rows} ${rows === 1 ? 'row' : 'rows'}`) })
   line(`${path} was copied and is unchanged. Start the gateway with the PostgreSQL database and the same secret key.`)
+  const note = await noteMove(config.dataDir).catch(() => undefined)
+  line(note === undefined ? `Start none with ${path} any more.` : `Nothing uses ${path} any more, unless you delete ${note}.`)
 }

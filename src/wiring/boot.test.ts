@@ -2,6 +2,7 @@ import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { noteMove } from '../accounts/moved-database.ts'
 import { loadConfig } from '../config/load.ts'
 import { silentLogger } from '../lib/logger.ts'
 import { boot } from './boot.ts'
@@ -45,4 +46,12 @@ it('a start after an interrupted rotation says where the key is and what finishe
   // The key of a rotation that changed nothing is no help.
   await writeFile(join(path, 'secret.key.next'), Buffer.alloc(32, 2).toString('base64'))
   await expect(start()).rejects.toThrow(/to that key$/)
+})
+
+it('a start refuses a database that was moved to another one, and goes on with it only if told to', async () => {
+  await (await start()).close()
+  const note = await noteMove(path)
+  await expect(start()).rejects.toThrow(/signalbox\.db was copied to PostgreSQL on \d{4}-\d\d-\d\d and is out of use: set SIGNALBOX_DATABASE_URL/)
+  await rm(note)
+  await (await start()).close()
 })

@@ -4,6 +4,7 @@ import { databaseFileIn, discardCreatedKey, notWritable, openDataDirectory, type
 import { createEncryption } from '../accounts/encryption.ts'
 import type { GeneratedKey } from '../accounts/bootstrap.ts'
 import { interruptedRotation } from '../accounts/interrupted-rotation.ts'
+import { refuseMoved } from '../accounts/moved-database.ts'
 import { openAccounts, type Accounts, type AccountsEvent } from '../accounts/open-accounts.ts'
 import type { Encryption } from '../core/account.ts'
 import type { Config } from '../core/config.ts'
@@ -29,12 +30,13 @@ export interface Boot {
   close(): Promise<void>
 }
 
-/** The store of a configuration, without connecting. */
+/** The store of a configuration, without connecting. Throws GatewayError `precondition_failed` for an embedded database that is out of use. */
 export async function openStore(
   config: Config,
   options: Pick<StoreOptions, 'onClockDifference'> = {},
 ): Promise<{ readonly store: Store; readonly directory: DataDirectory }> {
   const { secretKey } = config.keys
+  if (config.storage.url === undefined) await refuseMoved(config.dataDir)
   const directory = await openDataDirectory({ path: config.dataDir, ...(secretKey === undefined ? {} : { secretKey }) })
   const store = await createStore(config.storage.url === undefined ? { path: directory.databaseFile } : { url: config.storage.url, ...options })
   return { store, directory }
@@ -42,11 +44,19 @@ export async function openStore(
 
 /**
  * The store of an existing installation, for commands beside a gateway. Nothing is created: in a wrong directory a new, empty installation would
- * answer instead. Throws GatewayError `not_found` with the file it looked for, and `invalid_request` for one that may not be used.
+ * answer instead. Throws GatewayError `not_found` with the file it looked for, `invalid_request` for one that may not be used, and `precondition_failed`
+ * for one that is out of use.
  */
 export async function openExistingStore(config: Config, options: Pick<StoreOptions, 'synchronous'> = {}): Promise<Store> {
   if (config.storage.url !== undefined) return createStore({ url: config.storage.url })
-  const path = databaseFileIn(config.dataDir)
+  await refuseMoved(config.dataDir)
+  const path = await usableDatabaseIn(config.dataDir)
+  return createStore({ path, ...options })
+}
+
+/** The path of the embedded database in a data directory. Throws GatewayError like `openExistingStore`, but not for one that is out of use. */
+export async function usableDatabaseIn(dataDir: string): Promise<string> {
+  const path = databaseFileIn(dataDir)
   const failure = await failureOf(access(path))
   // The directory belongs to the gateway's user: if this user may not enter it, the database may still exist.
   if (failure?.code === 'EACCES') throw notWritable(dirname(path), path, failure, 'cannot be read')
@@ -57,7 +67,7 @@ export async function openExistingStore(config: Config, options: Pick<StoreOptio
   // Even reading an SQLite database writes: readers and writers coordinate through files beside it.
   const readOnly = await failureOf(access(path, constants.R_OK | constants.W_OK))
   if (readOnly !== undefined) throw notWritable(dirname(path), path, readOnly)
-  return createStore({ path, ...options })
+  return path
 }
 
 /**
