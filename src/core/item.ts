@@ -15,9 +15,11 @@ export type ItemStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed'
 
 /** Marks the end of the prefix to cache. */
 export interface CacheMarked {
-  /** `ttl`: the lifetime, if a front door's format sets it per breakpoint. */
-  readonly prompt_cache_breakpoint?: { readonly mode: 'explicit'; readonly ttl?: '5m' | '1h' } | null
+  /** `ttl`: the lifetime, if the caller sets it per breakpoint; no other text is one, whoever wrote it. */
+  readonly prompt_cache_breakpoint?: { readonly mode: 'explicit'; readonly ttl?: CacheLifetime | undefined } | null
 }
+/** Five minutes and an hour in Anthropic's format and those that follow it; half an hour and twelve in OpenAI's. */
+export type CacheLifetime = '5m' | '30m' | '1h' | '12h'
 /** A document that the model should cite, from a front door whose format requests citations per document. */
 export interface Citable {
   /**

@@ -13,6 +13,7 @@ describe('what a request asks a cache for', () => {
     ['longer than minutes, of marks that do not say', { prompt_cache_options: { mode: 'explicit', ttl: '24h' } }, 'hour'],
     ['minutes, of a part', { input: [message({ type: 'input_text', text: 'a', ...mark() })] }, 'minutes'],
     ['the longest of several parts', { input: [message({ ...mark('1h') }, { ...mark() }), message({ ...mark('5m') })] }, 'hour'],
+    ['longer than minutes, of a part', { input: [message({ ...mark('30m') })] }, 'hour'],
     ['an hour, of a tool', { tools: [{ type: 'function', name: 'f', ...mark('1h') }] }, 'hour'],
     ['minutes, of a result', { input: [{ type: 'function_call_output', call_id: 'c', output: [{ ...mark() }] }] }, 'minutes'],
     ['an hour, of a part, where the whole asks for minutes', { cache_control: { type: 'ephemeral' }, input: [message({ ...mark('1h') })] }, 'hour'],

@@ -7,7 +7,7 @@ export type CacheLife = 'minutes' | 'hour'
 const lifeOf = (marked: unknown): CacheLife | undefined => {
   const mark = (marked as CacheMarked | null)?.prompt_cache_breakpoint
   if (mark == null) return undefined
-  return mark.ttl === '1h' ? 'hour' : 'minutes'
+  return mark.ttl === undefined || mark.ttl === '5m' ? 'minutes' : 'hour'
 }
 
 /** The longest cache lifetime marked on tools, calls and parts, where the formats of some front doors have it. Undefined: nothing is marked. */

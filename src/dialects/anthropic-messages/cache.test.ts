@@ -89,3 +89,16 @@ it('marks what the model said and called', () => {
     ['tool_use', { type: 'ephemeral' }],
   ])
 })
+
+it('knows two lifetimes, and gives every longer one the longer of them', () => {
+  const content = ['5m', '30m', '12h', '1h', 'forever', undefined].map((ttl) => ({
+    type: 'input_text' as const,
+    text: 'a',
+    prompt_cache_breakpoint: { mode: 'explicit' as const, ...(ttl === undefined ? {} : { ttl: ttl as '5m' }) },
+  }))
+  const lives = (at: number): readonly unknown[] => {
+    const { messages } = bodyOf({ input: [{ type: 'message', role: 'user', content: content.slice(at, at + 1) }] })
+    return messages.flatMap(({ content: blocks }) => blocks.map((block) => (block['cache_control'] as { readonly ttl?: string }).ttl))
+  }
+  expect(content.flatMap((_, at) => lives(at))).toEqual(['5m', '1h', '1h', '1h', undefined, undefined])
+})

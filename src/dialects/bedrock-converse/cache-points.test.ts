@@ -51,6 +51,12 @@ it('cache points live as long as their marks and later points, where a model sup
   expect(lives(asked, 'anthropic.claude-3-7-sonnet-20250219-v1:0')).toEqual(Array.from({ length: 4 }, () => ({ type: 'default' })))
 })
 
+it('cache points know two lifetimes, and give every longer one the longer of them', () => {
+  const of = (ttl: string): readonly unknown[] => lives([{ type: 'message', role: 'user', content: [text(ttl as '5m')] }])
+  expect(['30m', '12h'].flatMap(of)).toEqual([long, long])
+  expect(of('forever')).toEqual([{ type: 'default' }])
+})
+
 it('a long mark behind another at the same place is not lost', () => {
   const content = [text(), { type: 'input_text' as const, text: ' ', ...mark('1h') }]
   const result: readonly InputItem[] = [

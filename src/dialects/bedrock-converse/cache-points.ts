@@ -1,5 +1,6 @@
 import type { CacheMarked, JsonObject } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import { shortOrLong } from '../shared/cache-mark.ts'
 import type { ContentPart } from '../shared/content-parts.ts'
 import { isObject } from '../shared/json.ts'
 import type { ModelTraits } from './model-traits.ts'
@@ -28,7 +29,8 @@ export function planCache(request: ModelRequest, traits: ModelTraits): CachePlan
 export function cachePointOf(part: CacheMarked | ContentPart, { point, lives }: CachePlan): JsonObject[] {
   const mark = 'prompt_cache_breakpoint' in part ? part.prompt_cache_breakpoint : undefined
   if (mark == null || point === undefined) return []
-  return [lives && mark.ttl !== undefined ? cachePoint(mark.ttl) : point]
+  const ttl = lives ? shortOrLong(mark.ttl) : undefined
+  return [ttl === undefined ? point : cachePoint(ttl)]
 }
 
 /**

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { InputItem, JsonObject } from '../../core/item.ts'
+import type { CacheLifetime, CacheMarked, InputItem, JsonObject } from '../../core/item.ts'
 import { target, type TargetParts } from './__fixtures__/harness.ts'
 import { openAiResponses } from './index.ts'
 
@@ -17,7 +17,15 @@ const input: readonly InputItem[] = [
 ]
 const encode = (parts: TargetParts = {}): string => openAiResponses.encodeRequest({ input }, target(parts)).body
 
-it('cache breakpoints have no lifetime, on text and on media', () => {
+it('cache breakpoints have the lifetimes of this format, and none of the lifetimes of others', () => {
+  const lifetimes: readonly (CacheLifetime | undefined)[] = [undefined, '5m', '30m', '1h', '12h']
+  const content = lifetimes.map((ttl) => ({ type: 'input_text' as const, text: 'a', prompt_cache_breakpoint: { mode: 'explicit' as const, ttl } }))
+  const { body } = openAiResponses.encodeRequest({ input: [{ type: 'message', role: 'user', content }] }, target())
+  const [sent] = (JSON.parse(body) as { readonly input: readonly { readonly content: readonly CacheMarked[] }[] }).input
+  expect(sent!.content.map(({ prompt_cache_breakpoint: sentMark }) => sentMark?.ttl)).toEqual([undefined, undefined, '30m', undefined, '12h'])
+})
+
+it('cache breakpoints are on text and on media', () => {
   const { input: sent } = JSON.parse(encode()) as { readonly input: readonly JsonObject[] }
   const marked = shown.map((part) => ({ ...part, prompt_cache_breakpoint: { mode: 'explicit' } }))
   expect(sent.map(({ content, output }) => content ?? output)).toEqual([marked, undefined, marked])

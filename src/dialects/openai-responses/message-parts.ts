@@ -33,13 +33,16 @@ export function withoutNulls(object: JsonObject): JsonObject {
 /** Parts that may carry a cache breakpoint. */
 const MARKABLE: ReadonlySet<unknown> = new Set(['input_text', 'input_image', 'input_file'])
 
-/** A part of a user, system or developer message, or of a tool result. Breakpoints have no TTL in this format. */
+/** Lifetimes of breakpoints in this format; others are those of other formats, and refused. */
+const LIFETIMES: ReadonlySet<unknown> = new Set(['30m', '12h'])
+
+/** A part of a user, system or developer message, or of a tool result. */
 function encodeInputPart(part: InputPart, context: PartContext): JsonObject {
   if (!('prompt_cache_breakpoint' in part)) return encodeUnmarked(part, context)
   const { prompt_cache_breakpoint: mark, ...unmarked } = part
   const encoded = encodeUnmarked(unmarked, context)
   if (mark == null || !context.takesMarks || !MARKABLE.has(encoded['type'])) return encoded
-  return { ...encoded, prompt_cache_breakpoint: { mode: mark.mode } }
+  return { ...encoded, prompt_cache_breakpoint: { mode: mark.mode, ...(LIFETIMES.has(mark.ttl) ? { ttl: mark.ttl } : {}) } }
 }
 
 function encodeUnmarked(part: InputPart, context: PartContext): JsonObject {

@@ -25,6 +25,7 @@ describe('messages', () => {
   it('hold pictures, sound, films and files', () => {
     const content = [
       { type: 'text', text: 'Look', cache_control: { type: 'ephemeral', ttl: '1h' } },
+      { type: 'text', text: 'Keep', prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } },
       { type: 'image_url', image_url: { url: 'https://a.example/p.png', detail: 'low' } },
       { type: 'image_url', image_url: 'data:image/png;base64,AA' },
       { type: 'input_audio', input_audio: { data: 'AA', format: 'wav' } },
@@ -39,6 +40,7 @@ describe('messages', () => {
         role: 'user',
         content: [
           { type: 'input_text', text: 'Look', prompt_cache_breakpoint: { mode: 'explicit', ttl: '1h' } },
+          { type: 'input_text', text: 'Keep', prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } },
           { type: 'input_image', image_url: 'https://a.example/p.png', detail: 'low' },
           { type: 'input_image', image_url: 'data:image/png;base64,AA', detail: 'auto' },
           { type: 'input_audio', input_audio: { data: 'AA', format: 'wav' } },
