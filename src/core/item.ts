@@ -144,6 +144,8 @@ export interface FunctionCallItem extends CacheMarked {
   readonly arguments: string
   readonly namespace?: string | null
   readonly caller?: ToolCaller | null
+  /** The result may come in a later turn than the next one. */
+  readonly async?: boolean | null
   readonly status?: ItemStatus | null
   /** The call of a server tool whose own model makes this call and waits for its result. */
   readonly subagent_id?: string | null
@@ -169,6 +171,7 @@ export interface CustomToolCallItem {
   readonly input: string
   readonly namespace?: string | null
   readonly caller?: ToolCaller | null
+  readonly async?: boolean | null
   readonly status?: ItemStatus | null
 }
 export interface CustomToolCallOutputItem {

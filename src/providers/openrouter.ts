@@ -33,6 +33,7 @@ export const openrouter: Provider = {
       reasoning_text: true,
       custom_tools: false,
       namespace_tools: false,
+      async_calls: false,
       builtin_tools: ['web_search'],
       search_exclusions: 'excluded_domains',
       search_bounds: true,

@@ -42,6 +42,7 @@ export const xai: Provider = {
     reasoning_format: 'xai-responses-v1',
     custom_tools: false,
     namespace_tools: false,
+    async_calls: false,
     builtin_tools: ['web_search', 'x_search', 'code_interpreter', 'file_search', 'mcp'],
     search_exclusions: 'excluded_domains',
     allowed_tools: false,

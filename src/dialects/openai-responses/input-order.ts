@@ -14,6 +14,13 @@ export interface Entry {
 
 const NO_RESULT = 'No result is available for this call.'
 
+/** A call that waits for its output: its id as sent, and as the caller wrote it. */
+interface OpenCall {
+  readonly entry: Entry
+  readonly id: string
+  readonly callId: string
+}
+
 interface OrderOptions {
   readonly mapId: MapId
   /** Whether the endpoint requires outputs directly after their calls. */
@@ -30,10 +37,10 @@ export function orderEntries(entries: readonly Entry[], { mapId, adjacentOutputs
 
 /**
  * Gives every call exactly one output and every output a call, as all servers require. A call that no later output answers gets the output that came
- * too early, or else a sentence. An output without a call becomes text of the user. Ids are rewritten if they are too long or not unique.
+ * too early, or else a sentence, unless its result may come later. An output without a call becomes text of the user. Ids are rewritten if they are too long or not unique.
  */
 function pairCalls(entries: readonly Entry[], mapId: MapId, dropped: Set<string>): Entry[] {
-  const openCalls = new OpenCalls<{ readonly entry: Entry; readonly id: string; readonly callId: string }>()
+  const openCalls = new OpenCalls<OpenCall>()
   /** Calls of the endpoint's own tools that the caller runs, which some clients answer like functions. */
   const ownCalls = new Set<string>()
   /** Outputs that no earlier call waits for; a later one may. */
@@ -61,17 +68,24 @@ function pairCalls(entries: readonly Entry[], mapId: MapId, dropped: Set<string>
       if (id !== callId) entry.item = { ...entry.item, call_id: id }
     }
   }
-  const answers = new Map<Entry, Entry>()
-  for (const { entry: call, id, callId } of openCalls.left) {
-    const early = earlyOutputs.get(callId)?.shift()
-    if (early !== undefined) early.item = answering(early.item!, call, id)
-    answers.set(call, early ?? missingOutput(call))
-  }
+  const answers = answersOf(openCalls.left, earlyOutputs)
   for (const entry of [...earlyOutputs.values()].flat()) {
     dropped.add('input: output without its call became text')
     entry.item = orphanMessage(entry.item!)
   }
   return behindTheirCalls(entries, answers)
+}
+
+/** The outputs of calls that no later one answers. Takes those that came too early out of `earlyOutputs`. */
+function answersOf(calls: readonly OpenCall[], earlyOutputs: ReadonlyMap<string, Entry[]>): Map<Entry, Entry> {
+  const answers = new Map<Entry, Entry>()
+  for (const { entry: call, id, callId } of calls) {
+    const early = earlyOutputs.get(callId)?.shift()
+    if (early === undefined && call.item?.['async'] === true) continue
+    if (early !== undefined) early.item = answering(early.item!, call, id)
+    answers.set(call, early ?? missingOutput(call))
+  }
+  return answers
 }
 
 function addTo(earlyOutputs: Map<string, Entry[]>, callId: string, entry: Entry): void {

@@ -70,14 +70,18 @@ function encodeKnown(item: KnownItem, position: number, context: InputContext): 
     }
     case 'function_call': {
       const call = { type: 'function_call', call_id: item.call_id, arguments: saysNothing(item.arguments) ? '{}' : wholeArguments(item.arguments) }
-      return { role: 'call', bySpeaker: true, item: { ...call, ...nameOf(item.name, item.namespace, names, options), ...callerOf(item) } }
+      return {
+        role: 'call',
+        bySpeaker: true,
+        item: { ...call, ...nameOf(item.name, item.namespace, names, options), ...callerOf(item), ...asyncOf(item, options) },
+      }
     }
     case 'custom_tool_call': {
       const name = nameOf(item.name, item.namespace, names, options)
       const call = options.custom_tools
         ? { type: 'custom_tool_call', call_id: item.call_id, ...name, input: item.input }
         : { type: 'function_call', call_id: item.call_id, ...name, arguments: wrapCustomInput(item.input) }
-      return { role: 'call', bySpeaker: true, item: { ...call, ...callerOf(item) } }
+      return { role: 'call', bySpeaker: true, item: { ...call, ...callerOf(item), ...asyncOf(item, options) } }
     }
     default: {
       const isCustom = item.type === 'custom_tool_call_output' && options.custom_tools
@@ -86,6 +90,10 @@ function encodeKnown(item: KnownItem, position: number, context: InputContext): 
       return { role: 'output', bySpeaker: false, item: encoded, overflow }
     }
   }
+}
+
+function asyncOf({ async: mayWait }: { readonly async?: boolean | null }, options: ResponsesOptions): { readonly async?: true } {
+  return mayWait === true && options.async_calls ? { async: true } : {}
 }
 
 function nameOf(

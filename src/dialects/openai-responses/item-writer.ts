@@ -1,7 +1,7 @@
 import { BY_CALLER } from '../../core/caller-call.ts'
 import type { GatewayError } from '../../core/error.ts'
 import type { ModelEvent } from '../../core/event.ts'
-import type { JsonObject, Logprob, OutputItem, ToolCaller } from '../../core/item.ts'
+import type { JsonObject, Logprob, OutputItem } from '../../core/item.ts'
 import { publicReasoningFormat, sealReasoning } from '../../core/reasoning-envelope.ts'
 import { createCustomInputStream } from '../shared/custom-input.ts'
 import { hashedName } from '../shared/id-map.ts'
@@ -12,7 +12,7 @@ import type { ToolNames } from '../shared/tool-names.ts'
 import type { AnswerItem, StreamedPart } from './answer-item.ts'
 import { readAnnotation, readMessageParts, readReasoningParts } from './content-parts.ts'
 import type { FinalPart } from './content-parts.ts'
-import { opaqueField } from './programs.ts'
+import { howCalled, opaqueField } from './programs.ts'
 import type { ToolRuns } from './usage.ts'
 
 /** The smallest limit of any vendor of this dialect, because a conversation may move there. */
@@ -244,12 +244,11 @@ export class ItemWriter {
     item.started = true
     const origin = this.#context.toolNames.origin(name)
     const namespace = asString(source['namespace']) ?? origin.namespace
-    const caller = source['caller'] ?? item.announced['caller']
     const shared = {
       call_id: this.#callId(callId, item.key),
       name: origin.name,
       ...(namespace === undefined ? {} : { namespace }),
-      ...(isObject(caller) ? { caller: caller as ToolCaller } : {}),
+      ...howCalled({ ...item.announced, ...source }),
       status: 'in_progress',
     } as const
     if (item.type === 'function_call' && origin.kind === 'custom') item.wrapped = createCustomInputStream()

@@ -94,6 +94,10 @@ export const responsesOptions = z.strictObject({
     .default(true)
     .describe('Whether the endpoint knows free-form tools. If not, they become functions with one string `input`.'),
   namespace_tools: z.boolean().default(true).describe('Whether the endpoint knows namespaces of tools. If not, they are flattened.'),
+  async_calls: z
+    .boolean()
+    .default(true)
+    .describe('Whether the endpoint knows tools whose results may come later than in the next turn (`async`). If not, each call must have a result.'),
   builtin_tools: z
     .union([z.boolean(), z.array(z.string())])
     .default(true)

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/item.ts'
+import type { JsonObject, ToolCaller } from '../../core/item.ts'
 import type { MapId } from '../shared/id-map.ts'
 import { asString, isObject } from '../shared/json.ts'
 import type { Entry } from './input-order.ts'
@@ -13,6 +13,11 @@ export const opaqueField = (type: unknown): string => (type === 'program' ? 'fin
 export function withoutPrograms<T extends JsonObject>(tool: T): T {
   const { allowed_callers: _callers, output_schema: _schema, ...rest } = tool
   return rest as unknown as T
+}
+
+/** Who made a call, and whether its result may come later than in the next turn, as the upstream says it. */
+export function howCalled({ caller, async: mayWait }: JsonObject): { readonly caller?: ToolCaller; readonly async?: true } {
+  return { ...(isObject(caller) ? { caller: caller as ToolCaller } : {}), ...(mayWait === true ? { async: true } : {}) }
 }
 
 /** The program that made a call, or that receives an output; undefined if the model itself called. */

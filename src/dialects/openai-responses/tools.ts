@@ -75,6 +75,15 @@ export function toolNames(request: ModelRequest, options: ResponsesOptions): Too
   return request.tools === undefined || request.tools.length === 0 ? NO_NAMES : nameTools(listTools(request, options, new Set()), options)
 }
 
+/** A tool without the fields that the endpoint does not know. */
+function knownFields<T extends JsonObject>(tool: T, options: ResponsesOptions, dropped: Set<string>): T {
+  const known = acceptsBuiltin(PROGRAMS, options.builtin_tools) ? tool : withoutPrograms(tool)
+  if (options.async_calls || known['async'] === undefined) return known
+  const { async: mayWait, ...rest } = known
+  if (mayWait === true) dropped.add('tools: async')
+  return rest as unknown as T
+}
+
 function encodeFunction(tool: FunctionTool, name: string, options: ResponsesOptions, dropped: Set<string>, unfolding: Unfolding): JsonObject {
   // Cache breakpoints of the Anthropic family have their own meaning elsewhere, and arguments are always streamed here; in this format both are
   // unknown fields.
@@ -97,7 +106,7 @@ function encodeFunction(tool: FunctionTool, name: string, options: ResponsesOpti
   const keepStrict = strict !== undefined && (options.strict === 'forward' || (options.strict === 'only-true' && strict === true))
   const keepDeferred = defer_loading !== undefined && acceptsBuiltin('tool_search', options.builtin_tools)
   return {
-    ...(acceptsBuiltin(PROGRAMS, options.builtin_tools) ? rest : withoutPrograms(rest)),
+    ...knownFields(rest, options, dropped),
     name,
     ...(examples === undefined ? {} : { description: noted(tool.description ?? undefined, examples) }),
     parameters: keepStrict && strict === true ? strictChoices(parameters) : parameters,
@@ -113,16 +122,15 @@ function encodeWrapped(tool: CustomTool, name: string, options: ResponsesOptions
 }
 
 function encodeTool(entry: Listed, names: ToolNames, options: ResponsesOptions, dropped: Set<string>, unfolding: Unfolding): JsonObject {
-  const runsPrograms = acceptsBuiltin(PROGRAMS, options.builtin_tools)
   if (entry.kind === 'verbatim') {
     if (isWebSearch(entry.tool)) return encodeWebSearch(entry.tool, options, dropped)
-    return runsPrograms ? { ...entry.tool } : withoutPrograms(entry.tool as JsonObject)
+    return knownFields({ ...entry.tool }, options, dropped)
   }
   const name = names.upstream(entry.tool.name, entry.namespace)
   if (!isCustomTool(entry.tool)) return encodeFunction(entry.tool, name, options, dropped, unfolding)
   const { prompt_cache_breakpoint: _, ...tool } = entry.tool
   if (!options.custom_tools) return encodeWrapped(tool, name, options)
-  return { ...(runsPrograms ? tool : withoutPrograms<JsonObject>({ ...tool })), name }
+  return { ...knownFields<JsonObject>({ ...tool }, options, dropped), name }
 }
 
 /** The endpoint's tools and the choice among them. Changes are added to `dropped`. */

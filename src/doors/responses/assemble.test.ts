@@ -69,6 +69,14 @@ describe('Assembler', () => {
     ])
   })
 
+  it('marks calls whose results may come later', () => {
+    const call: ModelEvent = { type: 'item-start', key: 'c', item: { type: 'function_call', call_id: 'c', name: 'f', arguments: '', async: true } }
+    const note: ModelEvent = { type: 'item-start', key: 'n', item: { type: 'custom_tool_call', call_id: 'n', name: 'g', input: '', async: true } }
+    const events = [call, args('c', '{}'), close('c'), note, close('n'), end]
+    expect(json(events).output).toMatchObject([{ async: true }, { async: true }])
+    expect(parseWire(stream(events)).flatMap((event) => event['item'] ?? [])).toMatchObject(Array.from({ length: 4 }, () => ({ async: true })))
+  })
+
   it('writes no half of a surrogate pair, wherever the upstream cuts its texts, also in the JSON answer', () => {
     const [first, second] = ['a\ud83d', '\ude00b\ud83d'] as const
     const thoughts = (delta: string): ModelEvent => ({ type: 'reasoning-delta', key: 'r', kind: 'text', delta })

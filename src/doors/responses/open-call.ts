@@ -55,7 +55,7 @@ export class OpenCall implements OpenItem {
   }
 
   #item(text: string, status: ClosingStatus, patch: ItemPatch | undefined): FunctionCallItem | CustomToolCallItem {
-    const { name, namespace, caller } = this.#start
+    const { name, namespace, caller, async: mayWait } = this.#start
     if (this.#start.type === 'function_call' && this.#start.subagent_id != null) return this.#inTheNameOf(this.#start, text, status, patch)
     const shared = {
       id: this.#id,
@@ -63,6 +63,7 @@ export class OpenCall implements OpenItem {
       name,
       ...(namespace == null ? {} : { namespace }),
       ...(caller == null ? {} : { caller }),
+      ...(mayWait === true ? { async: true } : {}),
     }
     return this.#start.type === 'function_call'
       ? { type: 'function_call', ...shared, arguments: text, status }

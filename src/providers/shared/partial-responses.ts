@@ -16,6 +16,7 @@ export const PARTIAL_RESPONSES = {
   reasoning_format: 'unknown',
   custom_tools: false,
   namespace_tools: false,
+  async_calls: false,
   builtin_tools: false,
   allowed_tools: false,
   strict: 'only-true',
