@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { JsonObject } from '../../core/item.ts'
-import { type Branch, tagged } from '../responses/schema-combinators.ts'
+import { type Branch, list, maybe, tagged } from '../responses/schema-combinators.ts'
 import { WEB_SEARCH_PARAMETERS } from '../responses/schema-gateway-tools.ts'
-import { positive, userLocation } from '../responses/schema-shared.ts'
+import { anyObject, cacheControl, flag, positive, userLocation } from '../responses/schema-shared.ts'
 import { withValues } from '../shared/check-body.ts'
 
 /** Tools that callers name by a type of the format's vendor, translated so that any model can be offered them. */
@@ -60,6 +60,14 @@ const TOOL_SEARCHES: ReadonlyMap<string, string> = new Map(
 )
 const ADVISOR = 'advisor_20260301'
 
+/** What any tool may have that the caller runs. */
+export const SAID_OF_CALLS = {
+  defer_loading: flag,
+  eager_input_streaming: flag,
+  input_examples: maybe(list(anyObject)).describe('Sample arguments. For vendors without such a field they are added to the description.'),
+  cache_control: maybe(cacheControl).describe('The cached part of the prompt ends with this tool.'),
+}
+
 const domains = WEB_SEARCH_PARAMETERS['allowed_domains']!
 
 export const NATIVE_TOOLS: readonly Branch[] = [
@@ -83,7 +91,7 @@ export const NATIVE_TOOLS: readonly Branch[] = [
   ),
   ...[...TOOL_SEARCHES].map(([type, name]) => tagged(type, { name: z.literal(name) })),
   tagged(ADVISOR, { name: z.literal('advisor'), model: z.string().min(1) }),
-  ...[...BY_THE_CALLER].map(([type, { name }]) => tagged(type, { name: z.literal(name) })),
+  ...[...BY_THE_CALLER].map(([type, { name }]) => tagged(type, { name: z.literal(name), ...SAID_OF_CALLS })),
 ]
 
 export const searchesTools = ({ type }: JsonObject): boolean => String(type).endsWith(':tool_search') || TOOL_SEARCHES.has(type as string)

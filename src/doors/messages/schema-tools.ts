@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { type Branch, byType, fields, kindOf, list, maybe, pickOne, quote, type Schema } from '../responses/schema-combinators.ts'
+import { type Branch, byType, fields, kindOf, maybe, pickOne, quote, type Schema } from '../responses/schema-combinators.ts'
 import { GATEWAY_TOOLS_OF_ANY_FORMAT } from '../responses/schema-gateway-tools.ts'
 import { canonicalType } from '../responses/schema-names.ts'
-import { anyObject, cacheControl, flag, text } from '../responses/schema-shared.ts'
-import { NATIVE_TOOLS } from './native-tools.ts'
+import { anyObject, flag, text } from '../responses/schema-shared.ts'
+import { NATIVE_TOOLS, SAID_OF_CALLS } from './native-tools.ts'
 
 const callerTool = fields({
   type: maybe(z.literal('custom')),
@@ -11,10 +11,7 @@ const callerTool = fields({
   description: text,
   input_schema: anyObject,
   strict: flag,
-  defer_loading: flag,
-  eager_input_streaming: flag,
-  input_examples: maybe(list(anyObject)).describe('Sample arguments. For vendors without such a field they are added to the description.'),
-  cache_control: maybe(cacheControl).describe('The cached part of the prompt ends with this tool.'),
+  ...SAID_OF_CALLS,
 })
 
 const TOOLS: readonly Branch[] = [['custom', callerTool], ...NATIVE_TOOLS, ...GATEWAY_TOOLS_OF_ANY_FORMAT]

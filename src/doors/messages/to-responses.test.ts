@@ -191,6 +191,22 @@ describe('tools', () => {
     expect(ask({ tools: [tool] })['tools']).toEqual([translated])
   })
 
+  it('of the caller keep what is said about them, whether or not their type describes them', () => {
+    const said = { cache_control: { type: 'ephemeral', ttl: '1h' }, defer_loading: true, eager_input_streaming: true, input_examples: [{ a: 1 }] }
+    const [own, shell] = ask({
+      tools: [{ name: 'f', input_schema: schema, ...said }, { type: 'bash_20250124', name: 'bash', ...said }, { type: 'gateway:tool_search' }],
+    })['tools'] as readonly object[]
+    const kept = {
+      prompt_cache_breakpoint: { mode: 'explicit', ttl: '1h' },
+      defer_loading: true,
+      eager_input_streaming: true,
+      input_examples: [{ a: 1 }],
+      strict: false,
+    }
+    expect(own).toMatchObject({ name: 'f', ...kept })
+    expect(shell).toMatchObject({ name: 'bash', ...kept })
+  })
+
   it('are searched by one tool, however many kinds of search are named', () => {
     const both = ['tool_search_tool_regex', 'tool_search_tool_bm25'].map((name) => ({ type: `${name}_20251119`, name }))
     const deferred = { name: 'f', input_schema: schema, defer_loading: true }
@@ -246,6 +262,13 @@ describe('what is refused', () => {
 
   it.each<readonly [string, unknown, string, string, RegExp]>([
     ['no object', 'Hi', 'invalid_request', 'body', /must be an object/],
+    [
+      'a mark on a shell that is none',
+      { messages: [user], tools: [{ type: 'bash_20250124', name: 'bash', cache_control: { type: 'ephemeral', ttl: '2h' } }] },
+      'invalid_request',
+      'tools[0].cache_control.ttl',
+      /must be one of/,
+    ],
     ['no messages', {}, 'invalid_request', 'messages', /is required/],
     ['an empty list of them', { messages: [] }, 'invalid_prompt', 'messages', /is empty/],
     ['messages that say nothing', says(), 'invalid_prompt', 'messages', /say nothing/],

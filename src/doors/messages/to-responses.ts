@@ -113,28 +113,17 @@ function withOneSearch(offered: readonly OfferedTool[]): readonly OfferedTool[] 
 const isCallers = ({ type }: JsonObject): boolean => type == null || type === 'custom'
 
 function toolOf(tool: JsonObject, searches = false): JsonObject {
-  const {
-    name,
-    description,
-    input_schema: parameters,
-    strict,
-    defer_loading: deferred,
-    eager_input_streaming: eager,
-    input_examples: examples,
-  } = tool
-  if (isCallers(tool))
-    return {
-      type: 'function',
-      name,
-      ...withValues({ description }),
-      parameters,
-      strict: strict ?? false,
-      ...(deferred === true && searches ? { defer_loading: true } : {}),
-      ...(eager === true ? { eager_input_streaming: true } : {}),
-      ...withValues({ input_examples: examples }),
-      ...markOf(tool),
-    }
-  return nativeTool(tool) ?? tool
+  const native = isCallers(tool) ? undefined : (nativeTool(tool) ?? tool)
+  if (native !== undefined && native['type'] !== 'function') return native
+  const { name, description, input_schema: parameters, strict } = tool
+  const { defer_loading: deferred, eager_input_streaming: eager, input_examples: examples } = tool
+  return {
+    ...(native ?? { type: 'function', name, ...withValues({ description }), parameters, strict: strict ?? false }),
+    ...(deferred === true && searches ? { defer_loading: true } : {}),
+    ...(eager === true ? { eager_input_streaming: true } : {}),
+    ...withValues({ input_examples: examples }),
+    ...markOf(tool),
+  }
 }
 
 /** A tool that the gateway runs is identified by its type. */
