@@ -91,7 +91,9 @@ const callingConfig = fields({
 const thinkingConfig = fields({
   includeThoughts: flag,
   thinkingBudget: maybe(z.int().min(-1)).describe('Tokens. 0: no reasoning; -1: the model decides.'),
-  thinkingLevel: maybe(z.string().regex(/^(?:thinking_level_unspecified|minimal|low|medium|high)$/i, 'must be MINIMAL, LOW, MEDIUM or HIGH')),
+  thinkingLevel: maybe(
+    z.string().regex(/^(?:thinking_level_unspecified|minimal|low|medium|x?high)$/i, 'must be MINIMAL, LOW, MEDIUM, HIGH or XHIGH'),
+  ),
 })
 
 /** Asks for one of the words that the schema lists, without JSON around it. */

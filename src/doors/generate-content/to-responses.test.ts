@@ -97,6 +97,7 @@ describe('fields', () => {
       { max_output_tokens: 9, reasoning: { enabled: true, max_tokens: 5, within_output: true } },
     ],
     ['a level of thoughts', config({ thinkingConfig: { thinkingLevel: 'HIGH' } }), { reasoning: { enabled: true, effort: 'high' } }],
+    ['the highest level', config({ thinkingConfig: { thinkingLevel: 'XHIGH' } }), { reasoning: { enabled: true, effort: 'xhigh' } }],
     ['no level in particular', config({ thinkingConfig: { thinkingLevel: 'THINKING_LEVEL_UNSPECIFIED' } }), {}],
     ['thoughts to be read', config({ thinkingConfig: { includeThoughts: true } }), { reasoning: { summary: 'auto' } }],
     [
