@@ -50,6 +50,20 @@ describe('content of a user', () => {
   })
 })
 
+describe('parts about tools that the vendor ran itself', () => {
+  it('are left out, with everything else of the turn kept', () => {
+    const ran = [
+      { toolCall: { id: 't', toolType: 'GOOGLE_SEARCH_WEB', args: { queries: ['q'] } } },
+      { toolResponse: { id: 't', toolType: 'GOOGLE_SEARCH_WEB', response: {} } },
+    ]
+    expect(toItems([user({ text: 'Hi' }), model(...ran, { text: 'Found' }), user(...ran, { text: 'And?' })])).toEqual([
+      asks(words('Hi')),
+      says('Found'),
+      asks(words('And?')),
+    ])
+  })
+})
+
 describe('calls and their results', () => {
   const go = (id?: string, name = 'go') => ({ functionCall: { ...(id === undefined ? {} : { id }), name, args: { a: 1 } } })
   const came = (id?: string, name = 'go') => ({ functionResponse: { ...(id === undefined ? {} : { id }), name, response: { output: 'well' } } })

@@ -140,7 +140,13 @@ export function kindOf(part: Part, path: string): (typeof KINDS)[number] | undef
   throw refuse('invalid_request', path, `has no content this format knows: it has ${strange[0]}, known are ${KINDS.join(', ')}`)
 }
 
-const ABOUT_A_PART: ReadonlySet<string> = new Set(['thought', 'thoughtSignature', 'videoMetadata', 'mediaResolution', 'partMetadata'])
+/** Tools that the vendor ran belong to the state of its own models, as encrypted thoughts do; no other model is asked to go on with them. */
+const RAN_BY_THE_VENDOR = ['toolCall', 'toolResponse']
+
+const ABOUT_A_PART: ReadonlySet<string> = new Set([
+  ...['thought', 'thoughtSignature', 'videoMetadata', 'mediaResolution', 'partMetadata'],
+  ...RAN_BY_THE_VENDOR,
+])
 
 export function shownBy({ text, inlineData, fileData }: Part): readonly ShownPart[] {
   if (text != null) return text === '' ? [] : [{ type: 'input_text', text }]
