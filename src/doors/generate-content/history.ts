@@ -144,7 +144,11 @@ export function kindOf(part: Part, path: string): (typeof KINDS)[number] | undef
 const RAN_BY_THE_VENDOR = ['toolCall', 'toolResponse']
 
 const ABOUT_A_PART: ReadonlySet<string> = new Set([
-  ...['thought', 'thoughtSignature', 'videoMetadata', 'mediaResolution', 'partMetadata'],
+  'thought',
+  'thoughtSignature',
+  'videoMetadata',
+  'mediaResolution',
+  'partMetadata',
   ...RAN_BY_THE_VENDOR,
 ])
 
