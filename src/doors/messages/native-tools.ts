@@ -45,9 +45,34 @@ const editor = (name: string, commands: readonly string[]): CallersTool => ({
 })
 const EDITS = ['view', 'create', 'str_replace', 'insert']
 
+const MEMORY: CallersTool = {
+  name: 'memory',
+  description:
+    'Keeps files below /memories from one conversation to the next. View /memories before you begin a task, and write down there what will be needed later: what was found out, decided and done so far.',
+  parameters: {
+    type: 'object',
+    properties: {
+      command: { ...string, enum: ['view', 'create', 'str_replace', 'insert', 'delete', 'rename'] },
+      path: { ...string, description: 'The file or folder, below /memories (all but rename).' },
+      view_range: { type: 'array', items: { type: 'integer' }, description: 'The first and the last line to show (view).' },
+      file_text: { ...string, description: 'All of the file, which replaces an older one (create).' },
+      old_str: { ...string, description: 'What stands there once, to the letter (str_replace).' },
+      new_str: { ...string, description: 'What is to stand there (str_replace).' },
+      insert_line: { type: 'integer', description: 'Behind which line, 0 for the beginning (insert).' },
+      insert_text: { ...string, description: 'What is put in (insert).' },
+      old_path: { ...string, description: 'The present name (rename).' },
+      new_path: { ...string, description: 'The new name (rename).' },
+    },
+    required: ['command'],
+  },
+}
+
 /** Tools that the caller runs. The caller knows the shape of such calls, so the model can be offered an ordinary function. */
 const BY_THE_CALLER: ReadonlyMap<string, CallersTool> = new Map([
+  ['bash_20241022', BASH],
   ['bash_20250124', BASH],
+  ['memory_20250818', MEMORY],
+  ['text_editor_20241022', editor('str_replace_editor', [...EDITS, 'undo_edit'])],
   ['text_editor_20250124', editor('str_replace_editor', [...EDITS, 'undo_edit'])],
   ['text_editor_20250429', editor('str_replace_based_edit_tool', EDITS)],
   ['text_editor_20250728', editor('str_replace_based_edit_tool', EDITS)],

@@ -186,9 +186,28 @@ describe('tools', () => {
         strict: false,
       },
     ],
+    [
+      'the memory of the caller',
+      { type: 'memory_20250818', name: 'memory' },
+      {
+        type: 'function',
+        name: 'memory',
+        description: expect.stringContaining('/memories'),
+        parameters: expect.objectContaining({ required: ['command'] }),
+        strict: false,
+      },
+    ],
     ['of the gateway', { type: 'openrouter:datetime' }, { type: 'openrouter:datetime' }],
   ])('%s', (_name, tool, translated) => {
     expect(ask({ tools: [tool] })['tools']).toEqual([translated])
+  })
+
+  it.each([
+    ['bash_20241022', 'bash', 'bash_20250124'],
+    ['text_editor_20241022', 'str_replace_editor', 'text_editor_20250124'],
+  ])('of the caller may be of the first version: %s', (type, name, later) => {
+    const [first, second] = ask({ tools: [{ type, name }] })['tools'] as readonly object[]
+    expect([first, second]).toEqual([...(ask({ tools: [{ type: later, name }] })['tools'] as readonly object[]), undefined])
   })
 
   it('of the caller keep what is said about them, whether or not their type describes them', () => {

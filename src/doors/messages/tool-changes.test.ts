@@ -70,7 +70,7 @@ describe('tools that are added and removed during a conversation', () => {
     expect(refused([system(adds({ type: 'tool_definition', definition: { name: 'h' } }))])).toBe(
       'messages[1].content[0].tool.definition.input_schema',
     )
-    expect(refused([system(adds({ type: 'tool_definition', definition: { type: 'memory_20250818', name: 'memory' } }))])).toBe(
+    expect(refused([system(adds({ type: 'tool_definition', definition: { type: 'computer_20251124', name: 'computer' } }))])).toBe(
       'messages[1].content[0].tool.definition.type',
     )
     expect(read([system(removes(named('f')), brings('h'))]).pathOf('tools[1].name')).toBe('messages[1].content[1].tool.definition.name')
