@@ -1,4 +1,4 @@
-import type { Annotation, Logprob, OutputItem } from './item.ts'
+import type { Annotation, JsonObject, Logprob, OutputItem } from './item.ts'
 import type { PromptCount, Usage } from './usage.ts'
 
 /** Why the model stopped, in the gateway's terms. `tool_calls` is informational: only decoded calls decide whether there are calls. */
@@ -51,12 +51,14 @@ export type ModelEvent =
       readonly vectors?: readonly Vector[]
     }
 
-/** What ended the answer, if the vendor reports it. */
+/** What ended the answer, and what else the vendor says about it at its end. */
 export interface Stopped {
   /** The caller's stop sequence that ended the answer. */
   readonly sequence?: string
   /** Why the model refused: a category for programs, and an explanation for people. */
   readonly refusal?: { readonly category: string | null; readonly explanation: string | null }
+  /** What the vendor's moderation found in prompt and answer, in its own terms, for callers who asked for it. */
+  readonly moderation?: JsonObject
 }
 
 /** Numbers, or little-endian 32-bit floats in base64. */

@@ -10,6 +10,7 @@ import { asString, isObject } from '../shared/json.ts'
 import { wantsSealedReasoning } from '../shared/reasoning-replay.ts'
 import { Answer } from './answer.ts'
 import { readLogprobs, readPart } from './content-parts.ts'
+import { cutReason, stoppedOf } from './ending.ts'
 import { streamError } from './error.ts'
 import type { ResponsesOptions } from './options.ts'
 import { PROGRESS } from './progress.ts'
@@ -260,6 +261,7 @@ class StreamDecoder implements ResponsesDecoder {
       type: 'response-end',
       reason: wasCut ? cutReason(nativeReason) : this.#stopReason(),
       ...(nativeReason === undefined ? {} : { nativeReason }),
+      ...stoppedOf(response),
       ...(usage === undefined ? {} : { usage }),
       ...(serviceTier === undefined ? {} : { serviceTier }),
     })
@@ -293,8 +295,4 @@ class StreamDecoder implements ResponsesDecoder {
 function partIndex(frame: JsonObject): number {
   const index = frame['content_index'] ?? frame['summary_index']
   return typeof index === 'number' && Number.isInteger(index) && index >= 0 ? index : 0
-}
-
-function cutReason(native: string | undefined): FinishReason {
-  return native !== undefined && /content_?filter|safety|moderation/i.test(native) ? 'content_filter' : 'length'
 }

@@ -69,6 +69,17 @@ describe('Assembler', () => {
     ])
   })
 
+  it('tells what the vendor found in prompt and answer, at the end', () => {
+    const moderation = { input: { flagged: false }, output: { flagged: true, note: 'a\ud83d' } }
+    const events: ModelEvent[] = [message('m'), text('m', 'Hi'), close('m'), { type: 'response-end', reason: 'stop', stopped: { moderation } }]
+    const told = { moderation: { ...moderation, output: { flagged: true, note: 'a\ufffd' } } }
+    expect(json(events)).toMatchObject(told)
+    const wire = parseWire(stream(events))
+    expect(wire.at(-1)!['response']).toMatchObject(told)
+    expect(wire[0]!['response']).not.toHaveProperty('moderation')
+    expect(json([message('m'), text('m', 'Hi'), close('m'), end])).not.toHaveProperty('moderation')
+  })
+
   it('marks calls whose results may come later', () => {
     const call: ModelEvent = { type: 'item-start', key: 'c', item: { type: 'function_call', call_id: 'c', name: 'f', arguments: '', async: true } }
     const note: ModelEvent = { type: 'item-start', key: 'n', item: { type: 'custom_tool_call', call_id: 'n', name: 'g', input: '', async: true } }

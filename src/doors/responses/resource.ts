@@ -164,7 +164,7 @@ export function createResource(id: string, createdAt: number, request: ModelRequ
   let constant: string | undefined
   return (state) => {
     constant ??= echo(request)
-    const { error, incompleteReason, usage, extra } = state
+    const { error, incompleteReason, usage, stopped, extra } = state
     return (
       `${head},"status":"${state.status}","completed_at":${state.completedAt ?? null}` +
       `,"error":${error === undefined ? null : JSON.stringify({ code: error.code, message: error.message.toWellFormed() })}` +
@@ -172,6 +172,7 @@ export function createResource(id: string, createdAt: number, request: ModelRequ
       `,"model":${JSON.stringify(state.model)},"output":${state.outputText},"output_text":${JSON.stringify(outputText(state.output))}` +
       `,"service_tier":${JSON.stringify(tierServed(state.serviceTier, state.tier, request, state.dropped))}` +
       `,"usage":${usage === undefined ? null : JSON.stringify(presentUsage(usage, state.cost, state.isByok ?? false))}` +
+      (stopped?.moderation === undefined ? '' : members({ moderation: stopped.moderation })) +
       `${error === undefined ? '' : `,"error_type":"${error.errorType}"`}${extra === undefined ? '' : members(extra)},${constant}`
     )
   }
