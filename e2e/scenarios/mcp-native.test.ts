@@ -89,13 +89,16 @@ describe('the provider', () => {
     expect((upstream.requests[0]!.body['input'] as { type: string }[]).map(({ type }) => type)).toContain('mcp_call')
   })
 
-  it('alone can run its connectors', async () => {
-    const connector = { type: 'mcp', server_label: 'mail', connector_id: 'connector_gmail', authorization: 'token-of-alice' }
-    expect((await ask('acme/able', connector)).status).toBe(200)
-    expect(toolsSent()).toEqual([connector])
-    const refused = await ask('acme/unable', connector)
+  it.each([
+    ['connectors', { connector_id: 'connector_gmail' }],
+    ['tunnels', { tunnel_id: 'tunnel_1' }],
+  ])('alone can use its %s', async (_what, own) => {
+    const tool = { type: 'mcp', server_label: 'mail', ...own, authorization: 'token-of-alice' }
+    expect((await ask('acme/able', tool)).status).toBe(200)
+    expect(toolsSent()).toEqual([tool])
+    const refused = await ask('acme/unable', tool)
     expect(refused.status).toBe(400)
-    expect(await refused.text()).toContain('connector_id')
+    expect(await refused.text()).toContain(Object.keys(own)[0])
   })
 })
 

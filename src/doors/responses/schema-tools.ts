@@ -87,6 +87,7 @@ const mcp = tagged('mcp', {
       'connector_sharepoint',
     ]),
   ),
+  tunnel_id: text,
   headers: maybe(dictionary(z.string())),
   allowed_tools: maybe(byKind({ array: list(z.string()), object: toolFilter })),
   require_approval: maybe(byKind({ string: z.enum(['always', 'never']), object: fields({ always: maybe(toolFilter), never: maybe(toolFilter) }) })),

@@ -75,10 +75,11 @@ export function createMcp({ egress, clock, version, progressEvents }: McpOptions
     settings: mcpSettings,
     read: readEntry,
     check: checkEntry,
-    hosted({ engine, connector_id: connector, server_url: url }, entry) {
-      if (engine !== 'native' && connector == null) return undefined
+    hosted({ engine, connector_id, tunnel_id, server_url: url }, entry) {
+      const own = connector_id ?? tunnel_id
+      if (engine !== 'native' && own == null) return undefined
       const { engine: _, ...native } = entry
-      return { tool: { ...native, type: 'mcp' }, only: connector != null && url == null }
+      return { tool: { ...native, type: 'mcp' }, only: own != null && url == null }
     },
     async open(context, history) {
       const { settings } = context

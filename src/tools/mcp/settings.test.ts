@@ -14,6 +14,7 @@ describe('an invalid tool entry', () => {
   it.each<[string, OtherTool, string]>([
     ['without an address', entry({ server_url: undefined }), 'server_url is required'],
     ['with a connector of somebody else', entry({ connector_id: 'connector_gmail' }), 'connector_id names a connector of one provider'],
+    ['behind a tunnel of somebody else', entry({ server_url: undefined, tunnel_id: 'tunnel_1' }), 'tunnel_id names a tunnel of one provider'],
     ['whose address is none', entry({ server_url: 'docs.example' }), 'server_url must be an https or http URL'],
     ['of another scheme', entry({ server_url: 'file:///etc/passwd' }), 'server_url must be an https or http URL'],
     ['with credentials in its address', entry({ server_url: 'https://u:p@docs.example' }), 'server_url must not carry credentials'],

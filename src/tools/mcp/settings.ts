@@ -13,6 +13,7 @@ export const mcpSettings = z.object({
   server_label: z.string().min(1).max(128),
   server_url: z.string().max(2_048).nullish(),
   connector_id: z.string().nullish(),
+  tunnel_id: z.string().nullish(),
   server_description: z.string().max(4_096).nullish(),
   authorization: z.string().max(16_384).nullish(),
   headers: z.record(z.string(), z.string()).nullish(),
@@ -42,7 +43,7 @@ export function readEntry(entry: OtherTool): unknown {
 
 /** Throws GatewayError for entries that can never be opened. The address itself is checked when connecting. */
 export function checkEntry(settings: McpSettings, { siblings }: Pick<ToolRequest, 'siblings'>): void {
-  const { server_label: label, server_url: url, connector_id: connector, headers, authorization } = settings
+  const { server_label: label, server_url: url, connector_id: connector, tunnel_id: tunnel, headers, authorization } = settings
   const refuse = (field: string, reason: string): never => {
     throw new GatewayError('invalid_request', `${field} ${reason}`)
   }
@@ -51,6 +52,8 @@ export function checkEntry(settings: McpSettings, { siblings }: Pick<ToolRequest
     refuse('server_label', `"${label}" is used by two MCP servers: give each a label of its own`)
   if (connector != null)
     refuse('connector_id', 'names a connector of one provider, which no endpoint of this model has: give the server_url of an MCP server instead')
+  if (tunnel != null)
+    refuse('tunnel_id', 'names a tunnel of one provider, which no endpoint of this model has: give the server_url of an MCP server instead')
   if (url == null || url === '') return refuse('server_url', 'is required: the address of the MCP server')
   const parsed = URL.parse(url)
   if (parsed === null || (parsed.protocol !== 'https:' && parsed.protocol !== 'http:')) return refuse('server_url', 'must be an https or http URL')
