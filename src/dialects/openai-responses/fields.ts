@@ -28,8 +28,8 @@ export const FOREIGN_REPORTED: ReadonlySet<string> = new Set(['inference_geo'])
 /** Fields that request answers with images, if they are not requested through a tool. */
 export const IMAGE_FIELDS = ['modalities', 'image_config'] as const
 
-/** State on the upstream's side, which this gateway never uses. */
-export const STATEFUL: ReadonlySet<string> = new Set(['background', 'conversation'])
+/** State on the upstream's side, which this gateway never uses, and options that are refused without it. */
+export const STATEFUL: ReadonlySet<string> = new Set(['background', 'background_options', 'conversation'])
 
 /** Sampling and other parameters, and the parameters of which an endpoint must support one to receive them. */
 export const GATED: ReadonlyMap<string, readonly Parameter[]> = new Map<string, readonly Parameter[]>([

@@ -94,9 +94,9 @@ describe('the envelope of a request', () => {
   })
 
   it('leaves out null and state on the upstream side', () => {
-    const { body, dropped } = encode({ temperature: null, background: true, conversation: 'c' })
+    const { body, dropped } = encode({ temperature: null, background: true, background_options: { completion_window: '2h' }, conversation: 'c' })
     expect(Object.keys(body).toSorted()).toEqual(['input', 'model', 'store', 'stream'])
-    expect(dropped).toEqual(['background', 'conversation'])
+    expect(dropped).toEqual(['background', 'background_options', 'conversation'])
     expect(encode({ background: false }).dropped).toEqual([])
   })
 
