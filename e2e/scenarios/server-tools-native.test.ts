@@ -160,6 +160,22 @@ describe('image_generation', () => {
     expect(sentTools()).toEqual([{ type: 'image_generation', ...set }])
   })
 
+  it('is the provider’s own tool, too, with an image model that only the provider has', async () => {
+    const own = { model: 'gpt-image-2.6-flare', action: 'edit', complexity: 'high' }
+    for (const tool of [
+      { type: 'image_generation', ...own },
+      { type: 'gateway:image_generation', parameters: own },
+    ]) {
+      await ask('acme/able', tool)
+      expect(sentTools()).toEqual([{ type: 'image_generation', ...own }])
+    }
+    // Nobody else has that model, so the tool is left out rather than offered and then failing.
+    await ask('acme/unable', { type: 'image_generation', ...own })
+    expect(sentTools()).toBeUndefined()
+    await ask('acme/able', { type: 'image_generation', model: 'acme/draw-image' })
+    expect(sentTools()).toMatchObject([{ type: 'function', name: 'image_generation' }])
+  })
+
   it('is a function for the model if a setting is known only to an image model, and there is one', async () => {
     const drawing = await startGateway({
       providers: [{ slug: 'able', dialect: 'openai-responses', base_url: upstream.url, api_keys: ['k'] }],

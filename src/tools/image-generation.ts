@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Catalog } from '../core/endpoint.ts'
+import type { Catalog, Model } from '../core/endpoint.ts'
 import { GatewayError } from '../core/error.ts'
 import { cutText } from '../lib/cut-text.ts'
 import type { ServerTool, ToolContext, ToolResult } from '../core/extension.ts'
@@ -18,7 +18,17 @@ const ITEM = 'image_generation_call'
 /** Fields of the vendors' own tool that have the same meaning for any image model. */
 const NATIVE_FIELDS = ['model', 'size', 'quality', 'background', 'moderation', 'output_format', 'output_compression'] as const
 /** All fields of that tool: its vendor refuses a call with any other. */
-const HOSTED_FIELDS: ReadonlySet<string> = new Set([...NATIVE_FIELDS, 'input_fidelity', 'input_image_mask', 'partial_images'])
+const HOSTED_FIELDS: ReadonlySet<string> = new Set([
+  ...NATIVE_FIELDS,
+  'action',
+  'complexity',
+  'frame_count',
+  'frame_duration_ms',
+  'input_fidelity',
+  'input_image_mask',
+  'partial_images',
+  'svg',
+])
 
 export interface ImageGenerationOptions {
   readonly catalog: () => Catalog
@@ -29,6 +39,8 @@ export interface ImageGenerationOptions {
 /** Makes an image with any image model of the catalog, routed by the gateway itself. */
 export function createImageGeneration({ catalog, model }: ImageGenerationOptions): ServerTool<Settings, Arguments> {
   const chosen = (own: Settings): string | undefined => own.model ?? model ?? firstImageModel(catalog())
+  /** A name without an author that no image model here has is a vendor's name for a model of its own tool. */
+  const isVendors = ({ model: name }: Settings): boolean => name !== undefined && !name.includes('/') && !makesImages(catalog().find(name))
   return {
     name: 'image_generation',
     description: 'Makes an image from a description. The user sees it at once: do not describe how to get it, and add no link to it.',
@@ -38,13 +50,14 @@ export function createImageGeneration({ catalog, model }: ImageGenerationOptions
     spellings: { image_generation: ITEM },
     readNative: (tool) => Object.fromEntries(NATIVE_FIELDS.flatMap((field) => (tool[field] == null ? [] : [[field, tool[field]]]))),
     hosted(own) {
-      if (own.model !== undefined) return undefined
+      const theirs = isVendors(own)
+      if (own.model !== undefined && !theirs) return undefined
       const fields = Object.entries(own).filter(([field]) => HOSTED_FIELDS.has(field))
       // Settings that only image models know: if there is an image model, it makes the image.
-      if (fields.length < Object.keys(own).length && chosen(own) !== undefined) return undefined
+      if (!theirs && fields.length < Object.keys(own).length && chosen(own) !== undefined) return undefined
       return { ...Object.fromEntries(fields), type: 'image_generation' }
     },
-    available: (own) => chosen(own) !== undefined,
+    available: (own) => chosen(own) !== undefined && !isVendors(own),
     check(own) {
       if (chosen(own) === undefined)
         throw new GatewayError(
@@ -63,7 +76,11 @@ export function createImageGeneration({ catalog, model }: ImageGenerationOptions
 }
 
 function firstImageModel(catalog: Catalog): string | undefined {
-  return catalog.models().find(({ endpoints }) => endpoints.some(({ outputModalities }) => outputModalities.has('image')))?.slug
+  return catalog.models().find(makesImages)?.slug
+}
+
+function makesImages(model: Model | undefined): boolean {
+  return model?.endpoints.some(({ outputModalities }) => outputModalities.has('image')) === true
 }
 
 async function generate({ prompt }: Arguments, context: ToolContext<Settings>, model: string): Promise<ToolResult> {
