@@ -1,29 +1,32 @@
-import type { CacheMarked } from '../core/item.ts'
+import type { CacheLifetime, CacheMarked } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 
 /** How long marked parts are to be cached, in the classes that vendors price: minutes, or an hour and longer. */
 export type CacheLife = 'minutes' | 'hour'
 
-const lifeOf = (marked: unknown): CacheLife | undefined => {
+/** Shortest first. A mark without a lifetime, or with an unknown one, has the shortest. */
+const LIFETIMES: readonly CacheLifetime[] = ['5m', '30m', '1h', '12h']
+const LONGEST = LIFETIMES.length - 1
+
+function rankOf(marked: unknown): number {
   const mark = (marked as CacheMarked | null)?.prompt_cache_breakpoint
-  if (mark == null) return undefined
-  return mark.ttl === undefined || mark.ttl === '5m' ? 'minutes' : 'hour'
+  return mark == null ? -1 : Math.max(0, mark.ttl === undefined ? 0 : LIFETIMES.indexOf(mark.ttl))
 }
 
-/** The longest cache lifetime marked on tools, calls and parts, where the formats of some front doors have it. Undefined: nothing is marked. */
-export function longestMark({ tools, input }: Pick<ModelRequest, 'tools' | 'input'>): CacheLife | undefined {
-  let longest: CacheLife | undefined
+/** The longest cache lifetime marked on tools, calls and parts. Undefined: nothing is marked. */
+export function longestMark({ tools, input }: Pick<ModelRequest, 'tools' | 'input'>): CacheLifetime | undefined {
+  let longest = -1
   const look = (marked: unknown): boolean => {
-    longest = lifeOf(marked) ?? longest
-    return longest === 'hour'
+    longest = Math.max(longest, rankOf(marked))
+    return longest === LONGEST
   }
-  if (tools?.some(look) === true) return longest
+  if (tools?.some(look) === true) return LIFETIMES[longest]
   for (const item of input) {
     const { content, output } = item as { readonly content?: unknown; readonly output?: unknown }
     const parts = Array.isArray(content) ? content : output
-    if (look(item) || (Array.isArray(parts) && parts.some(look))) return longest
+    if (look(item) || (Array.isArray(parts) && parts.some(look))) break
   }
-  return longest
+  return LIFETIMES[longest]
 }
 
 const lasts = (declared: unknown): boolean => typeof declared === 'string' && declared.trim() !== '5m'
@@ -32,5 +35,7 @@ const lasts = (declared: unknown): boolean => typeof declared === 'string' && de
 export function cacheAsked(request: ModelRequest): CacheLife | undefined {
   const { cache_control: cacheControl, prompt_cache_options: options } = request
   if (lasts(cacheControl?.ttl) || lasts(options?.ttl)) return 'hour'
-  return longestMark(request) ?? (cacheControl == null && options == null ? undefined : 'minutes')
+  const marked = longestMark(request)
+  if (marked === undefined) return cacheControl == null && options == null ? undefined : 'minutes'
+  return marked === '5m' ? 'minutes' : 'hour'
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { CacheLifetime } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { GatewayError } from '../core/error.ts'
 import { manualClock } from '../lib/clock.ts'
@@ -154,13 +155,15 @@ describe('pins', () => {
     expect(pinTtl({ input: [], prompt_cache_retention: '24h' })).toBe(24 * 60 * MINUTE)
     expect(pinTtl({ input: [], prompt_cache_retention: '999999d' })).toBe(24 * 60 * MINUTE)
     expect(pinTtl({ input: [], prompt_cache_retention: 'in_memory' })).toBe(10 * MINUTE)
-    const marked = (ttl?: '5m' | '1h') => ({
+    const marked = (ttl?: CacheLifetime) => ({
       type: 'input_text' as const,
       text: 'q',
       prompt_cache_breakpoint: { mode: 'explicit' as const, ...(ttl === undefined ? {} : { ttl }) },
     })
     const user = (...content: ReturnType<typeof marked>[]) => ({ type: 'message' as const, role: 'user' as const, content })
     expect(pinTtl({ input: [user(marked('5m')), user(marked())] })).toBe(10 * MINUTE)
+    expect(pinTtl({ input: [user(marked('30m')), user(marked('5m'))] })).toBe(30 * MINUTE)
+    expect(pinTtl({ input: [user(marked('1h')), user(marked('12h'), marked('30m'))] })).toBe(12 * 60 * MINUTE)
     expect(pinTtl({ input: [user(marked(), marked('1h')), user(marked('5m'))] })).toBe(60 * MINUTE)
     expect(pinTtl({ input: [{ type: 'function_call_output', call_id: 'c', output: [marked('1h')] }] })).toBe(60 * MINUTE)
     const { prompt_cache_breakpoint } = marked('1h')

@@ -216,11 +216,9 @@ function textOf(content: unknown): string {
 
 const UNITS: { readonly [unit: string]: number } = { s: 1_000, m: MINUTE, h: 60 * MINUTE, d: 24 * 60 * MINUTE }
 
-const markedFor = (request: ModelRequest): string | undefined => (longestMark(request) === 'hour' ? '1h' : undefined)
-
 /** The longer of ten minutes and the cache lifetime that the request declares, at most a day. */
 export function pinTtl(request: ModelRequest): number {
-  const declared = [request.cache_control?.ttl, request.prompt_cache_options?.ttl, request['prompt_cache_retention'], markedFor(request)]
+  const declared = [request.cache_control?.ttl, request.prompt_cache_options?.ttl, request['prompt_cache_retention'], longestMark(request)]
   let ttl = LEAST_TTL_MS
   for (const value of declared) {
     const match = typeof value === 'string' ? /^(\d{1,6})\s*([smhd])$/.exec(value.trim()) : null
