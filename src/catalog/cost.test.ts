@@ -160,6 +160,14 @@ describe('the cost of an answer', () => {
     })
   })
 
+  test('an answer that took several requests is charged for each, also where it broke off', () => {
+    const usage = million({ inputTokens: 1_000_000, requests: 3 })
+    expect(computeCost(usage, { request: 0.5, input: 2 })).toMatchObject({ total: 3.5, input: 2, extras: { request: 1.5 } })
+    expect(computeCost(mendEstimate(ZERO_USAGE, usage), { request: 0.5 }).total).toBe(1.5)
+    // What is added up otherwise is priced part by part.
+    expect(addUsage(usage, usage).requests).toBeUndefined()
+  })
+
   test(verifies('P32', 'the cost that the upstream reports wins, split in the proportions of the prices'), () => {
     const usage = million({ inputTokens: 1_000_000, outputTokens: 200_000, reportedCost: 12 })
     expect(computeCost(usage, { ...PRICES, request: 1 })).toMatchObject({ total: 12, input: 6, output: 6, source: 'upstream' })

@@ -100,7 +100,7 @@ export const createCostOf =
 function unitItems(usage: Usage, pricing: Pricing): { readonly [item: string]: number } {
   const searches = usage.serverToolUse?.['web_search'] ?? 0
   return {
-    ...(pricing.request ? { request: pricing.request } : {}),
+    ...(pricing.request ? { request: pricing.request * (usage.requests ?? 1) } : {}),
     ...(pricing.webSearch && searches > 0 ? { web_search: pricing.webSearch * searches } : {}),
   }
 }

@@ -89,7 +89,7 @@ const pricing = section({
   input_audio: price().optional().describe('Per million audio tokens of the input; without, the input price.'),
   cache_read_audio: price().optional().describe('Per million audio tokens read from a cache; without, `cache_read`.'),
   output_image: price().optional().describe('Per million tokens of pictures in the answer; without, the output price.'),
-  request: price().optional().describe('Per call.'),
+  request: price().optional().describe('Per request that the provider gets: of each turn, and of each part of a long list of embeddings.'),
   image: price().optional().describe('Per image: for lists and `max_price`; answers are not charged by it.'),
   web_search: price().optional().describe('Per search of the vendor’s own.'),
   tiers: list(section({ from_input_tokens: whole(1).describe('From this many input tokens on.'), ...tokenPrices }))

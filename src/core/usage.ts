@@ -20,6 +20,8 @@ export interface Usage {
   readonly billed?: { readonly inputTokens: number; readonly outputTokens: number }
   /** The multiple of the list price that the vendor charges for these tokens, because of the requested speed or region. Absent: 1. */
   readonly priceFactor?: number
+  /** Requests that were sent for this answer, if one was not enough. Absent: 1. */
+  readonly requests?: number
   /** Requests to server-side tools that the upstream charged for, by tool. */
   readonly serverToolUse?: { readonly [tool: string]: number }
   /** The cost of the call in USD as reported by the upstream. Takes precedence over the catalog's prices. */
@@ -81,6 +83,7 @@ export function createUsage(parts: UsageParts): Usage {
   if (parts.billed) usage.billed = { inputTokens: count(parts.billed.inputTokens), outputTokens: count(parts.billed.outputTokens) }
   const { priceFactor } = parts
   if (typeof priceFactor === 'number' && priceFactor > 0 && priceFactor <= MAX_FACTOR && priceFactor !== 1) usage.priceFactor = priceFactor
+  if (count(parts.requests) > 1) usage.requests = count(parts.requests)
   if (parts.serverToolUse) usage.serverToolUse = counts(parts.serverToolUse)
   if (typeof parts.reportedCost === 'number' && parts.reportedCost >= 0 && parts.reportedCost <= MAX_COST) usage.reportedCost = parts.reportedCost
   if (parts.unpriced) usage.unpriced = true
@@ -107,6 +110,7 @@ export function mendEstimate(estimate: Usage, counted: Usage | undefined): Usage
     reasoningTokens: Math.max(estimate.reasoningTokens, counted.reasoningTokens),
     imageOutputTokens: counted.imageOutputTokens,
     priceFactor: counted.priceFactor,
+    requests: counted.requests,
     serverToolUse: counted.serverToolUse,
     unpriced: counted.unpriced,
     estimated: true,

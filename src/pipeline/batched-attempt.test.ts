@@ -135,7 +135,7 @@ describe('more inputs than an upstream takes at a time', () => {
     expect(seen.sent).toEqual([['0', '1'], ['2', '3'], ['4']])
     expect(events).toEqual([
       { type: 'response-start', upstreamId: 'up-0' },
-      { type: 'response-end', reason: 'stop', vectors: numbers(5), usage: createUsage({ inputTokens: 50 }) },
+      { type: 'response-end', reason: 'stop', vectors: numbers(5), usage: createUsage({ inputTokens: 50, requests: 3 }) },
     ])
     expect(record).toMatchObject({ status: 200, dropped: ['input_type'] })
     expect(record.firstTokenMs).toBeGreaterThanOrEqual(0)
@@ -214,6 +214,7 @@ describe('a batch that fails', () => {
     expect(seen.open).toBe(0)
     expect(seen.cancelled).toBe(seen.sent.length - 2)
     expect(record).toMatchObject({ status: 401, error: { type: 'authentication' }, counted: { inputTokens: 3 } })
+    expect(record.counted).not.toHaveProperty('requests')
     expect(record).not.toHaveProperty('abandoned')
   })
 

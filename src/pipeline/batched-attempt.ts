@@ -65,7 +65,10 @@ interface Part {
   readonly upstreamId?: string | undefined
 }
 
-const sumOf = (parts: readonly Part[]): Usage => parts.map(({ usage }) => usage).reduce(addUsage)
+const sumOf = (parts: readonly Part[]): Usage => ofRequests(parts.length, parts.map(({ usage }) => usage).reduce(addUsage))
+
+/** A vendor that charges by the request charges for each of them. */
+const ofRequests = (requests: number, sum: Usage): Usage => createUsage({ ...sum, requests })
 
 class Batches {
   readonly #deps: BatchDependencies
@@ -79,6 +82,7 @@ class Batches {
   readonly #call: Call
   #next = 0
   #done = 0
+  #answered = 0
   #bytes = 0
   #failure: { readonly error: GatewayError } | undefined
 
@@ -135,7 +139,7 @@ class Batches {
     this.#done += part.vectors.length
     for (const vector of part.vectors) this.#bytes += typeof vector === 'string' ? vector.length : vector.length * 8
     const { record, request } = this.#input
-    record.counted = record.counted === undefined ? part.usage : addUsage(record.counted, part.usage)
+    record.counted = ofRequests(++this.#answered, record.counted === undefined ? part.usage : addUsage(record.counted, part.usage))
     if ((this.#bytes / this.#done) * request.input.length <= MAX_VECTOR_BYTES) return
     const message = `The vectors of ${request.input.length} inputs would be larger than ${MAX_VECTOR_BYTES} bytes: send fewer at a time`
     throw new GatewayError('payload_too_large', message, { failover: 'never', path: 'input' })

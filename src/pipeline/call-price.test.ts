@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { Call } from '../core/call.ts'
 import type { Endpoint } from '../core/endpoint.ts'
-import { searchesAt, unpricedAt } from './call-price.ts'
+import { computeCost } from '../catalog/cost.ts'
+import { estimateRequest } from '../router/estimate.ts'
+import { costAt, searchesAt, unpricedAt } from './call-price.ts'
 
 const endpoint = {
   model: 'acme/small',
@@ -49,4 +51,14 @@ describe('searches of a vendor', () => {
     const input = [{ type: 'additional_tools', tools: [{ type: 'web_search', max_uses: 1_002 }] }]
     expect(searchesAt({ request: { input, tools, max_tool_calls } } as unknown as Call, endpoint) / 0.01).toBeCloseTo(reserved)
   })
+})
+
+it('embeddings that take several requests have the price of each reserved', () => {
+  const options = { catalog: () => undefined as never, costOf: computeCost, policy: () => ({ expectedOutputTokens: 1_024 }), defaults: () => ({}) }
+  const embedder = (most: number): Endpoint =>
+    ({ ...endpoint, pricing: { request: 0.5 }, connection: { dialect: { batch: () => ({ inputs: most }) } } }) as unknown as Endpoint
+  const input = ['a', 'b', 'c', 'd', 'e'].map((content) => ({ type: 'message', role: 'user', content }))
+  const call = { request: { modalities: ['embeddings'], input } } as unknown as Call
+  const reserved = (most: number): number => costAt(options, call, embedder(most), estimateRequest(call.request), 0)
+  expect([reserved(2), reserved(5)]).toEqual([1.5, 0.5])
 })

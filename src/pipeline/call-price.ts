@@ -11,6 +11,7 @@ import { cacheAsked } from '../router/cache-marks.ts'
 import type { RequestEstimate } from '../router/estimate.ts'
 import { modelNames, type RoutingDefaults } from '../router/plan.ts'
 import { resolveModel } from '../router/variants.ts'
+import { batchesOf } from './batches.ts'
 import { tierFactorAt } from './tier-price.ts'
 
 /** What a call may come to cost, before it is made. */
@@ -71,7 +72,10 @@ export function costOfTokens(options: CallPriceOptions, call: Call, endpoint: En
   // A vendor may serve a call at the list price after all, so a tier reserves nothing less.
   const priceFactor = asked * Math.max(1, tierFactorAt(endpoint, tierAsked(call.request)))
   const audioInputTokens = estimate.audioTokens === undefined ? undefined : Math.ceil(estimate.audioTokens * PROMPT_MARGIN)
-  const parts = { inputTokens, audioInputTokens, outputTokens: produced, imageOutputTokens: wantsPictures(call) ? produced : undefined, priceFactor }
+  // Dividing a long list takes time that only a price per request is worth.
+  const requests = endpoint.pricing.request === undefined ? undefined : batchesOf(call.request, endpoint)?.length
+  const imageOutputTokens = wantsPictures(call) ? produced : undefined
+  const parts = { inputTokens, audioInputTokens, outputTokens: produced, imageOutputTokens, priceFactor, requests }
   const read = options.costOf(createUsage(parts), endpoint.pricing).total
   const cacheWrites = keptTokens(call, endpoint, inputTokens)
   return cacheWrites === undefined ? read : Math.max(read, options.costOf(createUsage({ ...parts, ...cacheWrites }), endpoint.pricing).total)
