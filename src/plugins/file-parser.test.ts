@@ -290,6 +290,16 @@ describe('a file that comes again', () => {
     expect(work).toHaveLength(1)
   })
 
+  it('is paid for once by its call, also if it is too large to be kept for others', async () => {
+    const scan = `data:image/jpeg;base64,${'a'.repeat(9 * 1024 * 1024)}`
+    const { work, plugin } = room({ engine: 'scanner', engines: { scanner: { text: 'Scanned.', pages: 2, images: [scan] } } })
+    const { context, reported } = testContext({}, { request: request(pdf), endpoints: [textOnly] })
+    for (const turn of [request(pdf), request(pdf, pdf)]) await plugin.adapts!.adapt(turn, textOnly, context, false)
+    expect([work.length, reported.map(({ cost }) => cost)]).toEqual([1, [0.004, 0]])
+    await plugin.adapts!.adapt(request(pdf), textOnly, testContext({}, { request: request(pdf), endpoints: [textOnly] }).context, false)
+    expect(work).toHaveLength(2)
+  })
+
   it(verifies('H6', 'F7', 'is read again for another workspace, which learns nothing about the files of others'), async () => {
     const { work, plugin } = room({ engines: { scanner: { text: 'Scanned.', pages: 2, images: [] } } })
     const settings = { pdf: { engine: 'scanner' } }

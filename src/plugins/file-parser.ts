@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import type { Call } from '../core/call.ts'
 import { GatewayError, isGatewayError, type ErrorType } from '../core/error.ts'
 import type { Plugin, PluginContext } from '../core/extension.ts'
 import type { InputFile, InputPart } from '../core/item.ts'
@@ -98,6 +99,8 @@ class FileParser {
   readonly #options: FileParserOptions
   readonly #cache = new TextCache<ReadResult>(CACHE)
   readonly #fetched = new WeakMap<InputFile, Fetched>()
+  /** What each call has paid for: it is in all of its attempts and turns, however large it is and however long they take. */
+  readonly #bought = new WeakMap<Call['trace'], Map<string, ReadResult>>()
 
   constructor(options: FileParserOptions) {
     this.#options = options
@@ -192,7 +195,11 @@ class FileParser {
     }
   }
 
-  async #parse(file: FileBytes, engine: ReadyDocumentEngine | undefined, { call: { clock, owner }, signal, afford }: Context): Promise<Parsed> {
+  async #parse(
+    file: FileBytes,
+    engine: ReadyDocumentEngine | undefined,
+    { call: { clock, owner, trace }, signal, afford }: Context,
+  ): Promise<Parsed> {
     const kind = kindOf(file)
     if (kind === undefined) {
       const type = file.mimeType === '' ? 'an unknown type' : `the type ${file.mimeType.slice(0, 80)}`
@@ -202,7 +209,7 @@ class FileParser {
     const service = kind === 'pdf' ? engine : undefined
     // The key contains the workspace: cost and duration must not reveal whether another workspace has sent the same file.
     const key = `${owner.workspaceId}/${service?.engine.name ?? OWN}/${kind}/${file.charset ?? ''}/${createHash('sha256').update(file.bytes).digest('base64')}`
-    const known = this.#cache.get(key, clock)
+    const known = this.#cache.get(key, clock) ?? this.#bought.get(trace)?.get(key)
     if (known !== undefined) return { ...known, cost: 0, cached: true }
     // The number of pages is only known once they have been read.
     if (service !== undefined) await afford(service.price)
@@ -213,6 +220,7 @@ class FileParser {
     if (read === undefined) throw new GatewayError('unprocessable', 'It cannot be read')
     const result: ReadResult = { ...read, text: cutText(read.text, MAX_CHARS) }
     this.#cache.set(key, result, result.text.length + result.images.reduce((sum, { length }) => sum + length, 0), clock)
+    if (service !== undefined) this.#bought.set(trace, (this.#bought.get(trace) ?? new Map<string, ReadResult>()).set(key, result))
     return { ...result, cost: service === undefined ? 0 : service.price * (result.pages ?? 1), cached: false }
   }
 
