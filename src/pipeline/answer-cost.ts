@@ -14,7 +14,10 @@ export function attemptCost(costOf: CostOf, usage: Usage, attempt: Paid): Cost {
   const { endpoint, isByok, counted, tierFactor = 1 } = attempt
   // The usage at the end of an answer has the price of its tier already.
   const hasEnded = usage.estimated !== true && usage !== counted
-  const cost = costOf(hasEnded ? usage : timesPrice(usage, tierFactor), endpoint.pricing)
+  const priced = costOf(hasEnded ? usage : timesPrice(usage, tierFactor), endpoint.pricing)
+  // An answer that broke off costs at least what its upstream had charged by then. More may have been written since.
+  const charged = hasEnded ? undefined : counted?.reportedCost
+  const cost = charged !== undefined && charged > priced.total ? costOf({ ...usage, reportedCost: charged }, endpoint.pricing) : priced
   return isByok === true ? byOwnKey(cost) : cost
 }
 
