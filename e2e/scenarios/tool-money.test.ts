@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startFakeSite, type FakeSite } from '../../src/testing/fake-site.ts'
-import { startFakeUpstream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { startFakeUpstream, status, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { calls, says } from '../../src/testing/tool-script.ts'
 import { verifies } from '../requirements.ts'
@@ -125,5 +125,31 @@ describe('a caller who leaves before the first word, after a plugin made a paid 
     await expect.poll(usage).toBeCloseTo(CENT, 6)
     expect([await leave(), await leave()]).toEqual([undefined, 402])
     expect(searches()).toBe(2)
+  })
+})
+
+describe('a caller who is refused before the first word, after a plugin made a paid request', () => {
+  const nobody = { provider: { only: ['nobody'] } }
+  it.each([
+    ['no endpoint is left by his preferences', nobody, 404],
+    ['the rest of his limit does not cover the model, too', { max_output_tokens: 8_000, input: 'moon '.repeat(1_000) }, 402],
+    ['the provider finds his request invalid', {}, 400],
+  ])(verifies('P29', 'H5', 'pays for it, and soon has no budget left for more: %s'), async (_why, more, refused) => {
+    upstream.script(status(400, { error: { message: 'no such parameter' } }))
+    const { key, usage } = await makeKey(2.5 * CENT)
+    const ask = async (): Promise<number> =>
+      (await gateway.respond({ model: 'acme/small', input: 'hi', max_output_tokens: 16, plugins: [{ id: 'web' }], ...more }, { key })).status
+    expect(await ask()).toBe(refused)
+    await expect.poll(usage).toBeCloseTo(CENT, 6)
+    for (let n = 0; n < 4; n++) await ask()
+    expect(await ask()).toBe(402)
+    expect(searches()).toBeLessThanOrEqual(2)
+  })
+
+  it('pays nothing if it is the provider that fails', async () => {
+    upstream.script(status(503, { error: { message: 'busy' } }))
+    const { status: failed, usage } = await askWith(2.5 * CENT, { plugins: [{ id: 'web' }] })
+    expect([failed, searches()]).toEqual([503, 1])
+    expect(await usage()).toBe(0)
   })
 })

@@ -124,11 +124,21 @@ function finish(options: RecordOptions, call: Call, ending: Ending, durationMs: 
   const written = status === 'cancelled' && call.trace.served?.firstTokenMs !== undefined
   const insured = status !== 'completed' && status !== 'incomplete' && firstTokenMs === undefined && !written
   const usage = ending.usage ?? (insured ? ZERO_USAGE : (call.trace.spentUsage ?? options.estimateUsage(call)))
-  // What was bought for who leaves is paid for all the same: else he could have the gateway buy for as long as he likes.
-  const bought = status === 'cancelled' ? call.trace.extrasCost : undefined
+  // What was bought for who leaves, or is refused, is paid for all the same: else he could have the gateway buy for as long as he likes.
+  const bought = status === 'cancelled' || isOfTheCaller(ending.error) ? call.trace.extrasCost : undefined
   const cost = insured ? (bought ?? NO_COST) : (call.trace.cost ?? answerCost(options.costOf, usage, call.trace))
   const figures = { durationMs: micros(durationMs), firstTokenMs: firstTokenMs === undefined ? undefined : micros(firstTokenMs), usage, cost }
   return { generation: describe(call, ending, status, figures), content: contentOf(call, output) }
+}
+
+const OF_THE_REQUEST: ReadonlySet<number> = new Set([400, 413, 422])
+/** Limits, rules and preferences, unless it is the provider that says so. */
+const OF_THE_GATEWAY: ReadonlySet<number> = new Set([402, 403, 404])
+
+/** Whether what the caller asks for or may spend is why the call failed: that can be repeated at will. */
+function isOfTheCaller(error: GatewayError | undefined): boolean {
+  if (error === undefined) return false
+  return OF_THE_REQUEST.has(error.status) || (OF_THE_GATEWAY.has(error.status) && error.details.source !== 'provider')
 }
 
 /** Whole microseconds: further digits are noise, and would make seventeen digits to write. */
