@@ -62,11 +62,13 @@ describe('the cost per provider, from the records', () => {
     expect(line).toMatchObject({ calls: 4, reported: 1, unpriced: 1, estimated: 1, estimatedUsd: 0.25 })
   })
 
-  it('contains no calls that reached no endpoint', () => {
+  it('contains no calls that reached no endpoint, unless something was bought for them', () => {
     const sums = createCostReport()
-    const { provider: _provider, model: _model, ...nobody } = sampleGeneration('gen-1', { status: 'failed' })
-    sums.add({ ...nobody, attempts: [] })
+    const { provider: _provider, model: _model, ...nobody } = sampleGeneration('gen-1', { status: 'failed', usage: createUsage({}) })
+    sums.add({ ...nobody, cost: paid(0), attempts: [] })
     expect(sums.lines()).toEqual([])
+    sums.add({ ...nobody, cost: paid(0.75, { byok: 0.25, extras: { web: 0.75 } }), attempts: [] })
+    expect(sums.lines()).toMatchObject([{ provider: '(no endpoint)', model: '-', calls: 1, usd: 0.5, ownKeysUsd: 0.25, extrasUsd: 0.75 }])
   })
 
   it('counts an answer that another endpoint ended at the endpoint where it began', () => {

@@ -34,6 +34,9 @@ export interface CostReport {
   lines(): readonly CostLine[]
 }
 
+/** In place of a provider: for calls that reached none. */
+const NO_ENDPOINT = '(no endpoint)'
+
 type MoneyField = 'usd' | 'ownKeysUsd' | 'extrasUsd' | 'estimatedUsd'
 
 /** A line while records are added to it. */
@@ -44,8 +47,8 @@ interface OpenLine {
 
 /**
  * Adds up records for a comparison with a provider's invoice. A call and its tokens are listed under the endpoint that ended it. Money is listed
- * under the endpoints that wrote for it, and the cost of tools and plugins with the call. Answers that began and were ended by another endpoint are
- * counted as `broken`.
+ * under the endpoints that wrote for it, and the cost of tools and plugins with the call, also if it reached no endpoint. Answers that began and were
+ * ended by another endpoint are counted as `broken`.
  */
 export function createCostReport(): CostReport {
   const lines = new Map<string, OpenLine>()
@@ -58,9 +61,10 @@ export function createCostReport(): CostReport {
   return {
     add(generation) {
       for (const attempt of generation.attempts) if (isUnpaid(attempt, generation)) lineOf(attempt.provider, attempt.model).counts.broken++
-      const { provider, model } = generation
-      // The call reached no endpoint.
-      if (provider === undefined || model === undefined) return
+      // The model that the caller asked for could be any text.
+      const { provider = NO_ENDPOINT, model = '-', cost } = generation
+      // What plugins have bought for it is owed all the same.
+      if (provider === NO_ENDPOINT && cost.total === 0) return
       const line = lineOf(provider, model)
       addTo(line, generation)
       for (const part of partsOfOthers(generation)) {
