@@ -132,7 +132,6 @@ describe('a caller who is refused before the first word, after a plugin made a p
   const nobody = { provider: { only: ['nobody'] } }
   it.each([
     ['no endpoint is left by his preferences', nobody, 404],
-    ['the rest of his limit does not cover the model, too', { max_output_tokens: 8_000, input: 'moon '.repeat(1_000) }, 402],
     ['the provider finds his request invalid', {}, 400],
   ])(verifies('P29', 'H5', 'pays for it, and soon has no budget left for more: %s'), async (_why, more, refused) => {
     upstream.script(status(400, { error: { message: 'no such parameter' } }))
@@ -144,6 +143,12 @@ describe('a caller who is refused before the first word, after a plugin made a p
     for (let n = 0; n < 4; n++) await ask()
     expect(await ask()).toBe(402)
     expect(searches()).toBeLessThanOrEqual(2)
+  })
+
+  it(verifies('P29', 'H5', 'is refused before the plugin buys anything, if the rest of his limit does not cover the model as well'), async () => {
+    const { status: refused, usage } = await askWith(2.5 * CENT, { plugins: [{ id: 'web' }], max_output_tokens: 8_000 })
+    expect([refused, searches()]).toEqual([402, 0])
+    expect(await usage()).toBe(0)
   })
 
   it('pays nothing if it is the provider that fails', async () => {

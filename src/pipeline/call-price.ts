@@ -162,3 +162,20 @@ function priceAmong(options: CallPriceOptions, call: Call, endpoints: readonly E
   if (amounts.length === 0) return { amount: 0, least: 0 }
   return { amount: Math.max(...amounts.filter((amount) => amount <= cheapest * ADMITTED_SPREAD)), least }
 }
+
+/** As much output as the granted money pays for. A call without a bound of its own gets this one, so the budget holds. */
+export function boundBy(
+  options: CallPriceOptions,
+  call: Call,
+  endpoint: Endpoint,
+  estimate: RequestEstimate,
+  leftUsd: number,
+): { readonly maxOutputTokens: number } {
+  const prompt = costOfTokens(options, call, endpoint, estimate, 0)
+  // At the prices in force for a prompt of this length at this hour.
+  const perMillion = costOfTokens(options, call, endpoint, estimate, 1_000_000) - prompt
+  const affordable = perMillion <= 0 ? outputTokens(options, call) : Math.floor(((leftUsd - prompt) / perMillion) * 1_000_000)
+  const maxOutputTokens = Math.max(LEAST_OUTPUT_TOKENS, affordable)
+  call.trace.params['max_output_tokens'] = `limited to ${maxOutputTokens} by what is left of the budget`
+  return { maxOutputTokens }
+}

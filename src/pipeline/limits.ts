@@ -1,7 +1,6 @@
 import type { Call, CallTrace, Handler, Layer, Owner } from '../core/call.ts'
 import type { CallLimits, SubjectLimits } from '../core/call-limits.ts'
 import type { Charge, Counter, Payment, Rate, Verdict } from '../core/counter.ts'
-import type { Endpoint } from '../core/endpoint.ts'
 import { gatewayShare, NO_COST } from '../core/cost.ts'
 import { GatewayError } from '../core/error.ts'
 import type { Cost, Generation } from '../core/generation.ts'
@@ -11,18 +10,7 @@ import { estimateRequest, type RequestEstimate } from '../router/estimate.ts'
 import type { PlannedAttempt } from '../router/plan.ts'
 import { AdmissionTurns } from './admission-turns.ts'
 import { answerCost, payTool, rootOf, toolPrices } from './answer-cost.ts'
-import {
-  admissionPrice,
-  costAt,
-  costOfTokens,
-  LEAST_OUTPUT_TOKENS,
-  leastAt,
-  outputAt,
-  outputTokens,
-  searchesAt,
-  unpricedAt,
-  type CallPriceOptions,
-} from './call-price.ts'
+import { admissionPrice, boundBy, costAt, leastAt, outputAt, outputTokens, searchesAt, unpricedAt, type CallPriceOptions } from './call-price.ts'
 import { createEndpointLimits, type EndpointLimitOptions, type TakeShare } from './endpoint-limits.ts'
 import { latePayments } from './late-payments.ts'
 import { refusal, refuse, type OnLimited } from './limit-refusal.ts'
@@ -79,6 +67,8 @@ interface Ticket {
   readonly input: ModelRequest['input']
   /** Tokens taken from the tokens-per-minute rate. */
   readonly tokens: number
+  /** What the model needs at least, USD, until it is asked for the first time. Nothing is bought for a call that it could not answer afterwards. */
+  leastUsd: number
   grantedUsd: number
   /** Spent by complete upstream answers of this call. */
   spentUsd: number
@@ -126,6 +116,7 @@ export function createLimits(options: LimitsOptions): Limits {
       estimate,
       input: call.request.input,
       tokens,
+      leastUsd: price?.least ?? 0,
       grantedUsd: price === undefined ? -1 : verdict.grantedUsd,
       spentUsd: 0,
       askedTokens: 0,
@@ -157,7 +148,8 @@ export function createLimits(options: LimitsOptions): Limits {
       const ticket = ticketOf(call)
       if (usd <= 0 || ticket === undefined || !ticket.limits.some(({ budgets }) => budgets.length > 0)) return undefined
       return ticket.turns.run(call, async () => {
-        await roomFor(options, call, ticket, { others: heldBy(ticket, call), amount: usd, least: usd, isByok: false })
+        const needed = usd + ticket.leastUsd
+        await roomFor(options, call, ticket, { others: heldBy(ticket, call), amount: needed, least: needed, isByok: false })
         payTool(call.trace, usd)
       })
     },
@@ -228,6 +220,7 @@ async function admitAttempt(
   spent: Cost,
 ): Promise<AttemptBound | undefined> {
   const { endpoint, isByok } = attempt
+  if (call.trace.parent === undefined) ticket.leastUsd = 0
   // What the caller's own account pays does not count, unless a limit says so.
   if (isByok && !countsOwnKeys(ticket)) return undefined
   // A turn of a tool loop is longer than the request that came in, and a tool's question to a model is another prompt.
@@ -284,15 +277,4 @@ async function* metered(options: LimitsOptions, next: Handler, call: Call, ticke
       spend(mendEstimate(estimatedUsage(call.request, chars, unread), served.counted))
     ticket.running.delete(trace)
   }
-}
-
-/** As much output as the granted money pays for. A call without a bound of its own gets this one, so the budget holds. */
-function boundBy(options: LimitsOptions, call: Call, endpoint: Endpoint, estimate: RequestEstimate, leftUsd: number): AttemptBound {
-  const prompt = costOfTokens(options, call, endpoint, estimate, 0)
-  // At the prices in force for a prompt of this length at this hour.
-  const perMillion = costOfTokens(options, call, endpoint, estimate, 1_000_000) - prompt
-  const affordable = perMillion <= 0 ? outputTokens(options, call) : Math.floor(((leftUsd - prompt) / perMillion) * 1_000_000)
-  const maxOutputTokens = Math.max(LEAST_OUTPUT_TOKENS, affordable)
-  call.trace.params['max_output_tokens'] = `limited to ${maxOutputTokens} by what is left of the budget`
-  return { maxOutputTokens }
 }
