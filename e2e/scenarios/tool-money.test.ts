@@ -128,6 +128,24 @@ describe('a caller who leaves before the first word, after a plugin made a paid 
   })
 })
 
+describe('a caller who leaves while a search is under way', () => {
+  it.each([
+    ['a plugin', { plugins: [{ id: 'web' }] }],
+    ['a tool', { tools }],
+  ])(verifies('P29', 'H5', 'pays for it, because its engine was asked: that of %s'), async (_whose, more) => {
+    upstream.script(fiveSearches)
+    const { key, usage } = await makeKey(100 * CENT)
+    const gone = new AbortController()
+    web.pages['/search'] = () => gone.abort()
+    const body = { model: 'acme/small', input: 'hi', max_output_tokens: 16, max_tool_calls: 1, ...more }
+    await gateway.respond(body, { key, signal: gone.signal }).catch(() => undefined)
+    await expect.poll(() => gateway.app.calls.size).toBe(0)
+    expect(searches()).toBe(1)
+    await expect.poll(usage).toBeGreaterThanOrEqual(CENT)
+    expect(await usage()).toBeLessThan(1.1 * CENT)
+  })
+})
+
 describe('a caller who is refused before the first word, after a plugin made a paid request', () => {
   const nobody = { provider: { only: ['nobody'] } }
   it.each([

@@ -60,7 +60,8 @@ export class PluginRun {
       throw error
     } finally {
       limit.end()
-      this.#bills.get(plugin.id)?.release()
+      if (this.#call.signal.aborted) this.#bills.get(plugin.id)?.leave()
+      else this.#bills.get(plugin.id)?.release()
     }
   }
 

@@ -48,6 +48,22 @@ describe('the purchase of a tool', () => {
     expect([held(), bill.spent.cost.total]).toEqual([0, 0])
   })
 
+  it.each([true, false])(
+    'costs what it was expected to if the caller leaves meanwhile, and nothing once it is over (limited: %s)',
+    async (limited) => {
+      const { root, bill: limitedBill } = stage()
+      const bill = limited ? limitedBill : new ToolBill(root)
+      await bill.afford(0.25)
+      bill.leave()
+      bill.leave()
+      expect([toolPrices(root), bill.spent.cost.total]).toEqual([0.25, 0.25])
+      await bill.afford(0.5)
+      bill.pay(0.125)
+      bill.leave()
+      expect([toolPrices(root), bill.spent.cost.total]).toEqual([0.375, 0.375])
+    },
+  )
+
   it('is not reserved for a tool that was aborted while it asked', async () => {
     const { bill, held } = stage()
     const asking = bill.afford(0.25)

@@ -25,6 +25,8 @@ export class ToolBill {
   readonly #admit: Admission | undefined
   #price = 0
   #held = 0
+  /** The expected price of what is being bought. */
+  #asked = 0
   #over = false
 
   /** `admit` is asked before something is bought. Absent: there is enough money. */
@@ -41,17 +43,25 @@ export class ToolBill {
   /** Holds this much of the caller's remaining money until the real price is known. Throws GatewayError if less is left. */
   async afford(usd: number): Promise<void> {
     const admitted = this.#admit?.(usd)
-    if (admitted === undefined) return
-    await admitted
-    this.#held += usd
+    if (admitted !== undefined) {
+      await admitted
+      this.#held += usd
+    }
     // The tool was given up meanwhile.
     if (this.#over) this.release()
+    else this.#asked += usd
+  }
+
+  /** The caller has left. What is being bought was ordered, and its price is no longer going to be known. */
+  leave(): void {
+    this.pay(this.#asked)
   }
 
   /** Frees what was held and not spent. */
   release(): void {
     payTool(this.#trace, -this.#held)
     this.#held = 0
+    this.#asked = 0
   }
 
   /** The real price of what was bought. */

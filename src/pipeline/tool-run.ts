@@ -141,6 +141,11 @@ const ID_PREFIXES: { readonly [itemType: string]: string } = {
   mcp_approval_request: 'mcpr_',
 }
 
+function close(bill: ToolBill, { cost }: ToolResult, { signal }: Call): void {
+  if (cost === undefined && signal.aborted) bill.leave()
+  bill.end(cost ?? 0)
+}
+
 async function runOne(pending: PendingCall, index: number, scene: RunScene, queue: EventQueue, stop: AbortSignal): Promise<FinishedCall> {
   const { offered } = pending
   const { tool } = offered
@@ -193,7 +198,7 @@ async function runOne(pending: PendingCall, index: number, scene: RunScene, queu
   } finally {
     limit.end()
   }
-  bill.end(result.cost ?? 0)
+  close(bill, result, scene.call)
   const ended = tool.end?.(result, context)
   open = false
   step.durationMs = scene.call.clock.monotonic() - begun
