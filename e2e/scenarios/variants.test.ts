@@ -82,3 +82,16 @@ describe('a variant', () => {
     expect(second.answer).toMatchObject({ model: FREE })
   })
 })
+
+it('`:exacto` prefers endpoints whose calls of tools can be run', async () => {
+  const calls = (args: string) =>
+    stream([chatEvents.role(), chatEvents.call(0, 'c', 'look', args), chatEvents.finish('tool_calls'), chatEvents.done()])
+  cheap.script(calls('{"at":'))
+  dear.script(calls('{"at":1}'))
+  const tools = [{ type: 'function', name: 'look', parameters: { type: 'object' } }]
+  const askOf = (only: string) => Promise.all(Array.from({ length: 20 }, () => ask({ model: FREE, tools, provider: { only: [only] } })))
+  await askOf('cheap')
+  await askOf('dear')
+  const { answer } = await ask({ model: FREE, tools, provider: { sort: 'exacto' } })
+  expect(answer['gateway_metadata']).toMatchObject({ attempts: [{ provider: 'dear', status: 200 }] })
+})

@@ -6,6 +6,7 @@ import { mendEstimate, type Usage } from '../core/usage.ts'
 import type { EndpointShare } from './endpoint-limits.ts'
 import { AnswerBuffer } from './stream-failure.ts'
 import { writtenUsage } from './tool-bill.ts'
+import type { ToolCallCheck } from './tool-call-check.ts'
 
 /** More start events than any model sends before its first content: an upstream that sends more is broken. */
 const MAX_HELD_EVENTS = 4_096
@@ -21,6 +22,8 @@ export class Outcome {
   share: EndpointShare | undefined
   /** The usage the upstream reported at the end. */
   usage: Usage | undefined
+  /** Watches its calls; undefined if it was offered no tools. */
+  calls: ToolCallCheck | undefined
   /** Set once the request is about to be sent. */
   record: AttemptRecord | undefined
   /** The endpoint began to answer, whether or not the caller has seen it. */
@@ -64,6 +67,7 @@ export class Outcome {
   /** The events that may be passed on now that these have arrived; undefined if none may yet. Throws if the attempt ended without content. */
   take(events: readonly ModelEvent[]): readonly ModelEvent[] | undefined {
     const record = this.record!
+    this.calls?.take(events)
     if (this.share !== undefined) for (const event of events) if ('delta' in event) this.#chars += event.delta.length
     const first = events[0]
     if (first?.type === 'response-start' && first.upstreamId !== undefined) record.upstreamId = first.upstreamId

@@ -4,7 +4,6 @@ import { asGatewayError, GatewayError, isGatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { Credential } from '../core/provider.ts'
 import type { ModelRequest } from '../core/request.ts'
-import type { Usage } from '../core/usage.ts'
 import { textTokens } from '../router/estimate.ts'
 import { failedIndexes, isCredentialFailure, type Try } from '../router/failover.ts'
 import { brokenError } from '../router/final-error.ts'
@@ -17,6 +16,7 @@ import { ownOf, planCall, usedBy, type PlanningOptions, type Route } from './cal
 import type { TakeShare } from './endpoint-limits.ts'
 import type { Limits } from './limits.ts'
 import { nextAttempt, type NextAttemptOptions } from './next-attempt.ts'
+import { checkCalls } from './tool-call-check.ts'
 import { WordlessTurns } from './wordless-turns.ts'
 
 export interface FallbackOptions extends AttemptDependencies, PlanningOptions, NextAttemptOptions {
@@ -56,7 +56,7 @@ export function createFallback(options: FallbackOptions): Handler {
           if (shown.length > 0) yield shown
         }
         outcome.usage = last?.type === 'response-end' ? last.usage : undefined
-        settleSuccess(options, call, route, input, outcome.usage)
+        settleSuccess(options, call, route, input, outcome)
         return
       } catch (thrown) {
         // Others should not wait for its place while this call waits for its next try.
@@ -153,6 +153,7 @@ async function prepare(
   const tooLong = call.trace.tooLong?.has(endpoint.id) === true
   const { adaptation } = route
   const suited = adaptation !== undefined && (attempt.adapt || tooLong) ? await adaptation.adapt(call, request, endpoint, tooLong) : request
+  outcome.calls = checkCalls(suited)
   const limits = limitsOf(options, call, route, index)
   const record: AttemptRecord = { endpoint, status: 0, startedAt: call.clock.now(), ...(attempt.isByok ? { isByok: true } : {}) }
   call.trace.attempts.push(record)
@@ -210,13 +211,15 @@ function pickCredential({ pools }: FallbackOptions, route: Route, index: number)
 /** If the caller held an answer up, nobody knows how fast it was written: the upstream may have written on, or had to wait. */
 const isHeldUp = ({ heldMs = 0, durationMs = 0 }: AttemptRecord): boolean => heldMs >= HELD_UP_MS && heldMs >= durationMs * HELD_UP_SHARE
 
-function settleSuccess(options: FallbackOptions, call: Call, route: Route, { record, credential }: AttemptInput, usage: Usage | undefined): void {
+function settleSuccess(options: FallbackOptions, call: Call, route: Route, { record, credential }: AttemptInput, { usage, calls }: Outcome): void {
   const { endpoint } = record
+  const badToolCall = calls?.bad
   if (credential !== undefined) options.pools.served(endpoint.connection, credential)
   options.health.success(endpoint.id, {
     ...(record.firstTokenMs === undefined ? {} : { firstTokenMs: record.firstTokenMs }),
     ...(record.durationMs === undefined || isHeldUp(record) ? {} : { durationMs: record.durationMs }),
     ...(usage === undefined ? {} : { tokens: usage.outputTokens }),
+    ...(badToolCall === undefined ? {} : { badToolCall }),
   })
   if (route.session === undefined) return
   const manual = call.request.provider?.order != null

@@ -45,7 +45,7 @@ export interface Sample {
   readonly tokens?: number
   /** From sending to the end. */
   readonly durationMs?: number
-  /** True if a tool call of the answer named no tool of the request, or had arguments that are not JSON. */
+  /** Whether a tool call of the answer named no tool of the request, or had arguments that are not JSON. Absent for answers without calls. */
   readonly badToolCall?: boolean
 }
 

@@ -1,0 +1,78 @@
+import type { ModelEvent } from '../core/event.ts'
+import { isCustomTool, isFunctionTool } from '../core/item.ts'
+import type { ModelRequest } from '../core/request.ts'
+import { wholeText } from './answer-fold.ts'
+
+type Asked = Pick<ModelRequest, 'tools' | 'input'>
+
+/** Longer arguments count as well-formed, because reading them would hold up other calls. */
+const MAX_CHARS = 64 * 1024
+/** Items of the input that bring further functions. */
+const BRINGING_TOOLS: ReadonlySet<string> = new Set(['additional_tools', 'tool_search_output'])
+
+/** Undefined if the model is offered no tools: most calls are not watched. */
+export const checkCalls = (request: Asked): ToolCallCheck | undefined =>
+  request.tools === undefined || request.tools.length === 0 ? undefined : new ToolCallCheck(request)
+
+/** Watches the function calls of one answer: how well a model calls tools depends on who serves it. */
+export class ToolCallCheck {
+  readonly #request: Asked
+  readonly #open = new Map<string, string>()
+  #calls = 0
+  #isBad = false
+  #isCut = false
+
+  constructor(request: Asked) {
+    this.#request = request
+  }
+
+  /** Whether a call named no function of the request, or had arguments that are not JSON. Undefined if there was no call, or if the answer was cut off. */
+  get bad(): boolean | undefined {
+    return this.#calls === 0 || this.#isCut ? undefined : this.#isBad
+  }
+
+  take(events: readonly ModelEvent[]): void {
+    for (const event of events) {
+      if (event.type === 'item-start') this.#start(event)
+      else if (event.type === 'arguments-delta') this.#add(event)
+      else if (event.type === 'item-end') this.#end(event)
+      else if (event.type === 'response-end') this.#isCut = event.reason === 'length' || event.reason === 'content_filter'
+    }
+  }
+
+  #start({ key, item }: ModelEvent & { readonly type: 'item-start' }): void {
+    if (item.type !== 'function_call') return
+    this.#calls++
+    this.#open.set(key, '')
+    this.#isBad ||= typeof item.name === 'string' && !this.#isOffered(item.name)
+  }
+
+  #add({ key, delta }: ModelEvent & { readonly type: 'arguments-delta' }): void {
+    const before = this.#open.get(key)
+    if (before !== undefined && before.length <= MAX_CHARS) this.#open.set(key, before + delta)
+  }
+
+  #end({ key, item }: ModelEvent & { readonly type: 'item-end' }): void {
+    const deltas = this.#open.get(key)
+    if (deltas === undefined) return
+    this.#open.delete(key)
+    const text = wholeText(deltas, item?.['arguments'])
+    this.#isBad ||= text.length <= MAX_CHARS && text !== '' && !isJson(text)
+  }
+
+  /** Functions may also be in namespaces, be found by a search, or come with the input: then only the vendor knows all names. */
+  #isOffered(name: string): boolean {
+    const { tools = [], input } = this.#request
+    if (tools.some((tool) => isFunctionTool(tool) && tool.name === name)) return true
+    return !tools.every((tool) => isFunctionTool(tool) || isCustomTool(tool)) || input.some(({ type }) => BRINGING_TOOLS.has(type))
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
