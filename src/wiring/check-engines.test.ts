@@ -2,6 +2,9 @@ import { expect, it } from 'vitest'
 import { configSchema } from '../config/schema.ts'
 import { toConfig } from '../config/to-config.ts'
 import type { ConfigError } from '../core/config-error.ts'
+import { decodeResponsesRequest } from '../doors/responses/decode-request.ts'
+import { documentEngines } from '../plugins/document-engines/index.ts'
+import { searchEngines } from '../tools/search-engines/index.ts'
 import { checkEngines } from './check-engines.ts'
 
 function problems(file: object, env: { readonly [name: string]: string } = {}): readonly string[] {
@@ -53,4 +56,16 @@ it('accepts engines whose key or URL is in the environment, and one that the bui
     problems({ tools: { web_search: { engine: 'searxng', engines: { searxng: {} } } }, plugins: { file_parser: { engine: 'mistral-ocr' } } }, env),
   ).toEqual([])
   expect(problems({ plugins: { file_parser: { engine: 'cloudflare-ai' } } })).toEqual([])
+})
+
+it.each([
+  ...searchEngines.flatMap(({ name, pages }) => [
+    [`${name} for a search by the model`, { tools: [{ type: 'gateway:web_search', parameters: { engine: name } }] }] as const,
+    [`${name} for a search in the vendors' spelling`, { tools: [{ type: 'web_search', engine: name }] }] as const,
+    [`${name} for a search before the call`, { plugins: [{ id: 'web', engine: name }] }] as const,
+    ...(pages === undefined ? [] : [[`${name} for pages`, { tools: [{ type: 'gateway:web_fetch', parameters: { engine: name } }] }] as const]),
+  ]),
+  ...documentEngines.map(({ name }) => [`${name} for documents`, { plugins: [{ id: 'file-parser', pdf: { engine: name } }] }] as const),
+])('lets callers name %s', (_what, body) => {
+  expect(() => decodeResponsesRequest({ model: 'acme/small', input: 'hi', ...body })).not.toThrow()
 })

@@ -1,7 +1,19 @@
 import { z } from 'zod'
 import { type Branch, byType, fields, list, maybe, type Shape, tagged } from './schema-combinators.ts'
 import { gatewayTagged, OWN_ENGINES } from './schema-names.ts'
-import { cacheControl, count, effort, flag, positive, searchEngines, searchMode, temperature, text, userLocation } from './schema-shared.ts'
+import {
+  cacheControl,
+  count,
+  effort,
+  flag,
+  PAGE_ENGINES,
+  positive,
+  searchEngine,
+  searchMode,
+  temperature,
+  text,
+  userLocation,
+} from './schema-shared.ts'
 
 /**
  * Tools that the gateway runs itself. Each parses its parameters with a schema of its own, which does not accept null; whoever calls it removes nulls
@@ -50,7 +62,7 @@ const subagent = (functions: Shape): Branch =>
 const ONLY_RESPONSES = 'is not supported in this format: calls of a subagent need /api/v1/responses'
 
 export const WEB_SEARCH_PARAMETERS: Shape = {
-  engine: maybe(z.enum([...searchEngines, ...OWN_ENGINES])),
+  engine: searchEngine,
   allowed_domains: domains,
   excluded_domains: domains,
   max_characters: positive,
@@ -65,7 +77,7 @@ export const WEB_SEARCH_PARAMETERS: Shape = {
 const EVERYWHERE: readonly Branch[] = [
   tool('web_search', WEB_SEARCH_PARAMETERS),
   tool('web_fetch', {
-    engine: maybe(z.enum([...searchEngines, ...OWN_ENGINES])),
+    engine: maybe(z.enum(['auto', 'native', ...PAGE_ENGINES, ...OWN_ENGINES])),
     allowed_domains: domains,
     blocked_domains: domains,
     max_content_tokens: positive,

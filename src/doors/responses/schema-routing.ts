@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { SORT_KEYS } from '../../core/request.ts'
 import { type Branch, byKind, byType, fields, list, maybe, strictFields, tagged } from './schema-combinators.ts'
-import { flag, positive, searchMode, text, userLocation } from './schema-shared.ts'
+import { flag, positive, SEARCH_ENGINES, searchMode, text, userLocation } from './schema-shared.ts'
 
 /** Provider preferences and plugins, which steer the gateway itself. */
 
@@ -57,7 +57,7 @@ export const PLUGINS: readonly Branch[] = [
     'web',
     {
       enabled: flag,
-      engine: maybe(z.enum(['native', 'exa', 'firecrawl', 'parallel', 'perplexity'])),
+      engine: maybe(z.enum(['native', ...SEARCH_ENGINES])),
       include_domains: domains,
       exclude_domains: domains,
       max_results: positive,

@@ -41,6 +41,10 @@ export const effort = z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh
 
 export const reasoningFormat = maybe(z.enum(REASONING_FORMATS))
 
-export const searchEngines = ['auto', 'native', 'exa', 'firecrawl', 'parallel', 'perplexity'] as const
+/** The search engines that callers may name. A test compares both lists with the engines that exist. */
+export const SEARCH_ENGINES = ['brave', 'exa', 'firecrawl', 'parallel', 'perplexity', 'searxng', 'tavily'] as const
+/** Those of them that also read pages. */
+export const PAGE_ENGINES = ['exa', 'firecrawl', 'parallel'] as const
+export const searchEngine = maybe(z.enum(['auto', 'native', ...SEARCH_ENGINES]))
 export const searchMode = maybe(z.enum(['instant', 'fast', 'auto', 'deep-lite', 'deep', 'deep-reasoning', 'turbo', 'basic', 'advanced']))
 export const userLocation = maybe(fields({ type: maybe(z.literal('approximate')), city: text, country: text, region: text, timezone: text }))

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Branch, byKind, byType, dictionary, fields, list, maybe, type Shape, tagged } from './schema-combinators.ts'
 import { GATEWAY_TOOLS } from './schema-gateway-tools.ts'
 import { canonicalType } from './schema-names.ts'
-import { anyObject, count, flag, positive, searchEngines, searchMode, text, texts, userLocation } from './schema-shared.ts'
+import { anyObject, count, flag, positive, searchEngine, searchMode, text, texts, userLocation } from './schema-shared.ts'
 
 /** Tools and the choice among them. Tools of types not listed here go to upstreams that may know them. */
 
@@ -38,7 +38,7 @@ const namespaceTool = tagged('namespace', {
 })
 
 const webSearch: Shape = {
-  engine: maybe(z.enum(searchEngines)),
+  engine: searchEngine,
   filters: maybe(fields({ allowed_domains: texts, blocked_domains: texts, excluded_domains: texts })),
   max_results: positive,
   max_uses: positive,
