@@ -249,3 +249,20 @@ describe('a call of chat completions', () => {
     expect([response.status, error.metadata]).toMatchObject([400, { error_type: 'invalid_image', path: 'messages' }])
   })
 })
+
+it.each([
+  ['Responses', 'responses', asItems({})],
+  ['Chat Completions', 'chat/completions', asMessages({})],
+  ['Messages', 'messages', { ...asMessages({}), max_tokens: 100 }],
+  ['generateContent', '../v1beta/models/acme%2Fsmall:generateContent', { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] }],
+])('those who run tools say which there are, in %s, too', async (_format, path, body) => {
+  const ask = async (tool: Json): Promise<readonly unknown[]> => {
+    const response = await post(path, { ...body, tools: [tool] })
+    return [response.status, await response.text()]
+  }
+  expect(await ask({ type: 'gateway:dice', parameters: { sides: 6 } })).toEqual([
+    400,
+    expect.stringMatching(/no server tool .{1,2}dice.{1,2}; known are datetime/),
+  ])
+  expect(await ask({ type: 'gateway:datetime', parameters: { timezone: 1 } })).toEqual([400, expect.stringContaining('timezone')])
+})

@@ -15,7 +15,7 @@ import {
 import { reasoning } from '../responses/schema-options.ts'
 import { responsesRequest } from '../responses/schema.ts'
 import { anyObject, cacheControl, effort, flag, positive, text } from '../responses/schema-shared.ts'
-import { GATEWAY_TOOLS_OF_ANY_FORMAT, WEB_SEARCH_PARAMETERS } from '../responses/schema-gateway-tools.ts'
+import { GATEWAY_TOOLS_OF_ANY_FORMAT, OTHER_GATEWAY_TOOLS, WEB_SEARCH_PARAMETERS } from '../responses/schema-gateway-tools.ts'
 import { canonicalType } from '../responses/schema-names.ts'
 import { message } from './schema-messages.ts'
 
@@ -78,6 +78,7 @@ const TOOLS: readonly Branch[] = [functionTool, customTool, ...webSearches, ...G
 const tools = list(
   byType(TOOLS, {
     noun: 'tool',
+    ...OTHER_GATEWAY_TOOLS,
     alias: canonicalType,
     hint: (type) =>
       `is ${quote(type)}, which has no place in this format (/api/v1/responses has more tools); known are ${TOOLS.map(([name]) => name).join(', ')}`,

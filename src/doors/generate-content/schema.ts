@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { embeddingsRequest } from '../embeddings/schema.ts'
 import { byKind, byType, fields, kindOf, list, maybe, pickOne, type Schema, type Shape } from '../responses/schema-combinators.ts'
 import { responsesRequest } from '../responses/schema.ts'
-import { GATEWAY_TOOLS_OF_ANY_FORMAT } from '../responses/schema-gateway-tools.ts'
+import { GATEWAY_TOOLS_OF_ANY_FORMAT, OTHER_GATEWAY_TOOLS } from '../responses/schema-gateway-tools.ts'
 import { canonicalType } from '../responses/schema-names.ts'
 import { anyObject, count, flag, positive, text, texts } from '../responses/schema-shared.ts'
 
@@ -78,7 +78,7 @@ const ownTool = fields({
   retrieval: unsupported(NO_TOOL),
   mcpServers: unsupported('is not supported in this format: /api/v1/responses takes tools of the type mcp'),
 })
-const gatewayTool = byType(GATEWAY_TOOLS_OF_ANY_FORMAT, { noun: 'tool', alias: canonicalType })
+const gatewayTool = byType(GATEWAY_TOOLS_OF_ANY_FORMAT, { noun: 'tool', ...OTHER_GATEWAY_TOOLS, alias: canonicalType })
 const tool = pickOne([ownTool, gatewayTool], (value) =>
   kindOf(value) === 'object' && typeof (value as { readonly type?: unknown }).type === 'string' ? gatewayTool : ownTool,
 )

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Branch, byType, fields, kindOf, maybe, pickOne, quote, type Schema } from '../responses/schema-combinators.ts'
-import { GATEWAY_TOOLS_OF_ANY_FORMAT } from '../responses/schema-gateway-tools.ts'
+import { GATEWAY_TOOLS_OF_ANY_FORMAT, OTHER_GATEWAY_TOOLS } from '../responses/schema-gateway-tools.ts'
 import { canonicalType } from '../responses/schema-names.ts'
 import { anyObject, flag, text } from '../responses/schema-shared.ts'
 import { NATIVE_TOOLS, SAID_OF_CALLS } from './native-tools.ts'
@@ -17,6 +17,7 @@ const callerTool = fields({
 const TOOLS: readonly Branch[] = [['custom', callerTool], ...NATIVE_TOOLS, ...GATEWAY_TOOLS_OF_ANY_FORMAT]
 const known = byType(TOOLS, {
   noun: 'tool',
+  ...OTHER_GATEWAY_TOOLS,
   alias: canonicalType,
   hint: (type) => `is ${quote(type)}, which this gateway cannot offer to any model; known are ${TOOLS.map(([name]) => name).join(', ')}`,
 })

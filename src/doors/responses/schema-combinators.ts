@@ -221,6 +221,8 @@ interface ByTypeOptions {
   readonly tag?: string
   /** Accepts types that are not listed. Without it they are refused. */
   readonly others?: Schema
+  /** Which of them it accepts; default: all. */
+  readonly admits?: (type: string) => boolean
   /** Another name for the same branch. */
   readonly alias?: (type: string) => string
   /** A more helpful message for a type that is not listed. */
@@ -237,7 +239,7 @@ export function tagged(name: string, shape: Shape, tag = 'type'): Branch {
 
 /** A union of objects distinguished by a string field. Branches are looked up, never tried. */
 export function byType(entries: readonly Branch[], options: ByTypeOptions): z.ZodUnion {
-  const { noun, tag = 'type', others, alias, hint } = options
+  const { noun, tag = 'type', others, admits = () => true, alias, hint } = options
   const branches = new Map(entries)
   return pickOne(others === undefined ? [...branches.values()] : [...branches.values(), others], (value) => {
     if (kindOf(value) !== 'object') return { reason: describeKind(value, `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun} object`) }
@@ -245,7 +247,7 @@ export function byType(entries: readonly Branch[], options: ByTypeOptions): z.Zo
     if (typeof type !== 'string') {
       return { at: [tag], reason: type === undefined ? `is required: it says which ${noun} this is` : `must be a string, not ${nameKind(type)}` }
     }
-    const branch = branches.get(type) ?? (alias === undefined ? undefined : branches.get(alias(type))) ?? others
+    const branch = branches.get(type) ?? (alias === undefined ? undefined : branches.get(alias(type))) ?? (admits(type) ? others : undefined)
     if (branch !== undefined) return branch
     return { at: [tag], reason: hint?.(type) ?? `is ${quote(type)}, which is not a known ${noun}; known are ${[...branches.keys()].join(', ')}` }
   })

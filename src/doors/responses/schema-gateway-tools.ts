@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { type Branch, byType, fields, list, maybe, type Shape, tagged } from './schema-combinators.ts'
-import { gatewayTagged, OWN_ENGINES } from './schema-names.ts'
+import { gatewayTagged, isOwnType, OWN_ENGINES } from './schema-names.ts'
 import {
+  anyObject,
   cacheControl,
   count,
   effort,
@@ -117,3 +118,12 @@ export const GATEWAY_TOOLS_OF_ANY_FORMAT: readonly Branch[] = [
     inherited_function_names: maybe(list(z.string()).max(0, { error: ONLY_RESPONSES })),
   }),
 ]
+
+/** Tools that do so: a patch and an approval are the caller's to give. */
+const ONLY_IN_RESPONSES = /:(?:apply_patch|mcp)$/
+
+/** For a tool that is not listed here: whether it exists, and what it takes, is known only to those who run it. */
+export const OTHER_GATEWAY_TOOLS = {
+  others: fields({ type: z.string().min(1), parameters: maybe(anyObject) }),
+  admits: (type: string): boolean => isOwnType(type) && !ONLY_IN_RESPONSES.test(type),
+}
