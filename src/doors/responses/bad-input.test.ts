@@ -65,7 +65,7 @@ function expectOneSentence(message: string, path: string): void {
   expect(message).not.toMatch(/[Ii]nvalid input|invalid_union|expected .*received/)
 }
 
-describe('no documented field is missing from these tables', () => {
+describe('no documented field is missing from the tables in __fixtures__ (examples.ts, option-examples.ts)', () => {
   const { schemas } = describeDoors([describeResponses()]).components
   type Properties = Readonly<Record<string, unknown>>
   const component = (name: string): { properties: Properties; required?: readonly string[] } => schemas[name] as never
