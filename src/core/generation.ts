@@ -1,4 +1,5 @@
 import type { InputItem, OutputItem } from './item.ts'
+import { isOwnModel } from './own-names.ts'
 import type { ModelRequest } from './request.ts'
 import type { Usage } from './usage.ts'
 
@@ -166,7 +167,7 @@ const CHOOSING: ReadonlySet<string> = new Set(['auto', 'free', 'pareto', 'bodybu
  */
 export function routerOf({ strategy, requestedModel }: Pick<Generation, 'strategy' | 'requestedModel'>): string | undefined {
   if (strategy === 'direct') return undefined
-  const name = CHOOSING.has(strategy) ? /^(?:gateway|openrouter)\/[^:@]+/.exec(requestedModel)?.[0] : undefined
+  const name = CHOOSING.has(strategy) && isOwnModel(requestedModel) ? /^[^:@]+/.exec(requestedModel)?.[0] : undefined
   return name ?? strategy
 }
 

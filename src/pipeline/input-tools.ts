@@ -1,9 +1,10 @@
 import type { Dialect, Target } from '../core/dialect.ts'
 import { GatewayError, isGatewayError } from '../core/error.ts'
 import type { InputItem, Tool } from '../core/item.ts'
+import { ownName } from '../core/own-names.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { agentMessageAsUser, isAgentMessage } from './agent-messages.ts'
-import { ownName, type ToolRegistry } from './tool-registry.ts'
+import type { ToolRegistry } from './tool-registry.ts'
 
 interface AdditionalTools {
   readonly type: 'additional_tools'

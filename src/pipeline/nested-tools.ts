@@ -1,7 +1,8 @@
 import { GatewayError } from '../core/error.ts'
 import type { ServerTool } from '../core/extension.ts'
+import { ownName } from '../core/own-names.ts'
 import { cutText } from '../lib/cut-text.ts'
-import { ownName, type ToolRegistry } from './tool-registry.ts'
+import type { ToolRegistry } from './tool-registry.ts'
 
 /** Of an unknown name. */
 const MAX_SHOWN = 60

@@ -1,8 +1,9 @@
 import type { InputItem, JsonObject, OtherItem } from '../core/item.ts'
 import { isOpaqueField } from '../core/opaque-field.ts'
+import { canonicalType } from '../core/own-names.ts'
 import { isJsonObject } from '../lib/json.ts'
 import type { Offer, OfferedTool } from './offered-tool.ts'
-import { toolOfItem, sameInAnySpelling, type ToolRegistry } from './tool-registry.ts'
+import { toolOfItem, type ToolRegistry } from './tool-registry.ts'
 import { freeName, namesOf } from './tool-offer.ts'
 
 /** Fields of an item that a model does not need, or that are far too long. */
@@ -19,9 +20,9 @@ const FAILED: ReadonlySet<string> = new Set(['failed', 'incomplete', 'in_progres
  * them. Returns the same list if there are none.
  */
 export function replayHistory(input: readonly InputItem[], offer: Offer, registry: ToolRegistry): readonly InputItem[] {
-  const native = new Map([...offer.renamed].map(([theirs, shown]) => [sameInAnySpelling(shown), theirs]))
+  const native = new Map([...offer.renamed].map(([theirs, shown]) => [canonicalType(shown), theirs]))
   const isOurs = (item: InputItem): boolean => {
-    const type = sameInAnySpelling(item.type)
+    const type = canonicalType(item.type)
     return offer.byItem.has(type) || native.has(type) || isPatch(item) || toolOfItem(type, registry) !== undefined
   }
   if (!input.some(isOurs)) return input
@@ -29,7 +30,7 @@ export function replayHistory(input: readonly InputItem[], offer: Offer, registr
   const patch = [...offer.byFunction.values()].find(({ tool }) => tool.name === 'apply_patch')
   return input.flatMap((item, index) => {
     if (isPatch(item)) return patch === undefined ? [item] : replayPatch(item as JsonObject, patch)
-    const type = sameInAnySpelling(item.type)
+    const type = canonicalType(item.type)
     const theirs = native.get(type)
     if (theirs !== undefined) return [{ ...(item as OtherItem), type: theirs }]
     const offered = entryOf(item as JsonObject, offer.byItem.get(type) ?? []) ?? absent(type)

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Endpoint } from '../core/endpoint.ts'
 import { GatewayError } from '../core/error.ts'
 import type { ServerTool } from '../core/extension.ts'
+import { canonicalType, ownName } from '../core/own-names.ts'
 import type { ToolSource } from '../core/tool-source.ts'
 import {
   isCustomTool,
@@ -17,7 +18,7 @@ import type { ModelRequest } from '../core/request.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { memberPath } from '../lib/member-path.ts'
 import { withoutNulls } from '../lib/without-nulls.ts'
-import { ownName, sameInAnySpelling, type ToolRegistry } from './tool-registry.ts'
+import type { ToolRegistry } from './tool-registry.ts'
 import { checkNested } from './nested-tools.ts'
 import type { Offer, OfferedTool, PendingSource } from './offered-tool.ts'
 import { checkDeferral, findable, translateChoice } from './tool-choice.ts'
@@ -109,7 +110,7 @@ export function offerTools(request: ModelRequest, options: OfferOptions): Offer 
   return {
     tools: visible,
     byFunction,
-    byItem: Map.groupBy(byFunction.values(), ({ itemType }) => sameInAnySpelling(itemType)),
+    byItem: Map.groupBy(byFunction.values(), ({ itemType }) => canonicalType(itemType)),
     renamed,
     choice: choose(byFunction),
     choose,

@@ -1,4 +1,5 @@
 import type { ServerTool } from '../core/extension.ts'
+import { ownName } from '../core/own-names.ts'
 import type { ModelRequest } from '../core/request.ts'
 import type { ToolSource } from '../core/tool-source.ts'
 
@@ -11,21 +12,6 @@ export interface ToolRegistry {
   /** Whether any source produces items of this type; undefined if no source produces items. */
   readonly produces: ((itemType: string) => boolean) | undefined
   readonly names: readonly string[]
-}
-
-const OWN_PREFIX = 'gateway:'
-const ALIAS_PREFIX = 'openrouter:'
-
-/** The name in `gateway:<name>`, in either spelling. */
-export function ownName(type: string): string | undefined {
-  if (type.startsWith(OWN_PREFIX)) return type.slice(OWN_PREFIX.length)
-  return type.startsWith(ALIAS_PREFIX) ? type.slice(ALIAS_PREFIX.length) : undefined
-}
-
-/** The same for both spellings of a type. */
-export function sameInAnySpelling(type: string): string {
-  const name = ownName(type)
-  return name === undefined ? type : OWN_PREFIX + name
 }
 
 export function createToolRegistry(tools: readonly ServerTool[], sources: readonly ToolSource[] = []): ToolRegistry {

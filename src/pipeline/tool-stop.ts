@@ -1,6 +1,6 @@
 import type { FinishReason } from '../core/event.ts'
+import { ownName } from '../core/own-names.ts'
 import { MAX_TOOL_CALLS, type ModelRequest } from '../core/request.ts'
-import { ownName } from './tool-registry.ts'
 
 /** The state of a loop after the tools of a turn have run. */
 export interface LoopState {

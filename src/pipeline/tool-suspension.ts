@@ -1,9 +1,10 @@
 import { GatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { FunctionCallItem, InputItem, JsonObject, OutputItem } from '../core/item.ts'
+import { canonicalType } from '../core/own-names.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { Offer, OfferedTool } from './offered-tool.ts'
-import { toolOfItem, sameInAnySpelling, type ToolRegistry } from './tool-registry.ts'
+import { toolOfItem, type ToolRegistry } from './tool-registry.ts'
 import { replayHistory } from './tool-history.ts'
 import { replaySources } from './tool-source.ts'
 import type { PendingCall } from './tool-step.ts'
@@ -143,7 +144,7 @@ function ownedBy(toolCall: ToolCall | undefined, index: number): OwnedCall[] {
 /** Names of entries tell them apart; unlike the history of a finished call, an unfinished one needs its own entry. */
 function entryOf(item: InputItem, { byItem }: Offer): OfferedTool | undefined {
   const name = fieldOf(item, 'instance_name')
-  return (byItem.get(sameInAnySpelling(item.type)) ?? []).find(({ tool, settings, instance }) => tool.instanceName?.(settings, instance) === name)
+  return (byItem.get(canonicalType(item.type)) ?? []).find(({ tool, settings, instance }) => tool.instanceName?.(settings, instance) === name)
 }
 
 function resumedCall(item: InputItem, callId: string, offered: OfferedTool, calls: readonly OwnedCall[]): PendingCall {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Catalog } from '../core/endpoint.ts'
 import type { ModelChoice, Plugin, PluginContext } from '../core/extension.ts'
 import type { JsonObject } from '../core/item.ts'
+import { ownName } from '../core/own-names.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { candidatesFor, SPECIALIST, type Candidate } from './shared/candidates.ts'
 import { releaseDates } from './shared/release-dates.ts'
@@ -30,7 +31,6 @@ export interface FusionPluginOptions {
 
 /** Router names that stand for a panel, and the preset that each implies. */
 const ROUTERS: { readonly [name: string]: PresetName | undefined } = { fusion: undefined, 'fusion-flash': 'general-fast' }
-const TOOL_TYPES = /^(?:gateway|openrouter):fusion$/
 const PANEL_SIZE = 3
 
 interface Panel {
@@ -76,7 +76,7 @@ export function createFusionPlugin({ catalog, panel: operators }: FusionPluginOp
       const { settings: own } = context
       const tools = request.tools ?? []
       // The caller has configured the tool itself, and one panel is enough.
-      if (tools.some(({ type }) => TOOL_TYPES.test(type))) return undefined
+      if (tools.some(({ type }) => ownName(type) === 'fusion')) return undefined
       const { models, analyst, from } = panelFor(request, context)
       const parameters: JsonObject = {
         analysis_models: models,

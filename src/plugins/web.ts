@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { GatewayError, isGatewayError } from '../core/error.ts'
 import type { Plugin, PluginContext } from '../core/extension.ts'
 import type { OtherTool } from '../core/item.ts'
+import { ownName } from '../core/own-names.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { UNTRUSTED } from '../core/untrusted.ts'
 import type { SearchQuery, SearchResult, WebSearch } from '../core/web.ts'
@@ -25,7 +26,7 @@ type Settings = z.infer<typeof settings>
 
 const NATIVE = 'native'
 /** A search among the caller's tools, in any spelling, since a provider should not be asked for two. */
-const SEARCH = /^(?:gateway:|openrouter:)?web_search(?:_|$)/
+const SEARCH = /^web_search(?:_|$)/
 const MAX_QUERY_CHARS = 1_000
 const CITED_CHARACTERS = 2_000
 
@@ -80,7 +81,7 @@ function nativeSearch(request: ModelRequest, { settings: own, endpointsOf, repor
   })
   if (hosting.length === 0 || (own.engine !== NATIVE && hosting.length < endpoints.length)) return undefined
   report({ stage: { type: 'plugin', name: 'web-search', summary: 'left to the search of the provider', data: { engine: NATIVE } } })
-  return tools.some(({ type }) => SEARCH.test(type)) ? undefined : { ...request, tools: [...tools, tool] }
+  return tools.some(({ type }) => SEARCH.test(ownName(type) ?? type)) ? undefined : { ...request, tools: [...tools, tool] }
 }
 
 /** In the contract's terms: a dialect leaves out fields that its vendor would refuse. */

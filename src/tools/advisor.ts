@@ -3,6 +3,7 @@ import { GatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { ServerTool, ToolContext } from '../core/extension.ts'
 import type { InputItem, JsonObject } from '../core/item.ts'
+import { ownName } from '../core/own-names.ts'
 import { agentFailure, agentRequest, agentSettings, checkAgentName, cutOffNote, modelOf as outerModel, userMessage, wordsOf } from './shared/agent.ts'
 import { ItemText } from './shared/item-text.ts'
 
@@ -110,7 +111,7 @@ function memories(context: ToolContext<Settings>): InputItem[] {
   const { instance_name: own } = identity(context)
   return context.call.request.input.flatMap((item): InputItem[] => {
     const { type, instance_name: name, prompt, advice } = item as JsonObject & { readonly type: string }
-    if (!/^(?:gateway|openrouter):advisor$/.test(type) || name !== own || typeof prompt !== 'string' || typeof advice !== 'string') return []
+    if (ownName(type) !== 'advisor' || name !== own || typeof prompt !== 'string' || typeof advice !== 'string') return []
     return [userMessage(prompt), { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: advice }] }]
   })
 }

@@ -3,6 +3,7 @@ import type { Call } from '../core/call.ts'
 import { GatewayError } from '../core/error.ts'
 import type { ModelAnswer, ServerTool, ToolContext } from '../core/extension.ts'
 import { isFunctionTool, type FunctionCallItem, type FunctionTool, type InputItem, type JsonObject } from '../core/item.ts'
+import { ownName } from '../core/own-names.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { agentFailure, agentRequest, agentSettings, checkAgentName, cutOffNote, modelOf, userMessage, wordsOf } from './shared/agent.ts'
@@ -51,11 +52,11 @@ export const subagent: ServerTool<Settings, Arguments> = {
   instanceName,
   check(own, tools) {
     checkAgentName('subagent', own.name, tools)
-    const wrong = (own.tools ?? []).find(({ type }) => !/^(?:gateway|openrouter):/.test(type) || type.endsWith(':subagent'))
+    const wrong = (own.tools ?? []).find(({ type }) => ownName(type) === undefined || ownName(type) === 'subagent')
     if (wrong !== undefined) {
       throw new GatewayError(
         'invalid_request',
-        wrong.type.endsWith(':subagent')
+        ownName(wrong.type) === 'subagent'
           ? 'A subagent cannot have subagents'
           : `A subagent can use server tools only, not "${wrong.type}"; functions of the request are named in inherited_function_names`,
       )

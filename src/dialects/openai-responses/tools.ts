@@ -1,6 +1,7 @@
 import type { Parameter } from '../../core/endpoint.ts'
 import { isCustomTool, isFunctionTool } from '../../core/item.ts'
 import type { CustomTool, FunctionTool, JsonObject, Tool, ToolChoice } from '../../core/item.ts'
+import { ownName } from '../../core/own-names.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { functionParameters } from '../shared/function-parameters.ts'
 import { asString, isObject } from '../shared/json.ts'
@@ -22,12 +23,10 @@ export interface EncodedTools {
   readonly names: ToolNames
 }
 
-/** Tools that the gateway runs itself, in both accepted spellings; no upstream knows them. */
-const isGatewayTool = (type: string): boolean => /^(?:gateway|openrouter):/.test(type)
-
 /** Whether the endpoint accepts this type of built-in tool (or the items that such a tool produces). */
 export function acceptsBuiltin(type: string, builtin: ResponsesOptions['builtin_tools']): boolean {
-  if (isGatewayTool(type)) return false
+  // No upstream knows the tools that the gateway runs itself.
+  if (ownName(type) !== undefined) return false
   if (typeof builtin === 'boolean') return builtin
   const base = type.replace(/_(?:call|call_output|output|list_tools|approval_request|approval_response)$/, '')
   return builtin.some((name) => name === base || name === type || name.startsWith(`${base}_`) || base.startsWith(`${name}_`))

@@ -16,7 +16,7 @@ import { reasoning } from '../responses/schema-options.ts'
 import { responsesRequest } from '../responses/schema.ts'
 import { anyObject, cacheControl, effort, flag, positive, text } from '../responses/schema-shared.ts'
 import { GATEWAY_TOOLS_OF_ANY_FORMAT, OTHER_GATEWAY_TOOLS, WEB_SEARCH_PARAMETERS } from '../responses/schema-gateway-tools.ts'
-import { canonicalType } from '../responses/schema-names.ts'
+import { canonicalType } from '../../core/own-names.ts'
 import { message } from './schema-messages.ts'
 
 /** Fields that are the same as in Responses. */

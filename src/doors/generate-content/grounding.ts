@@ -1,10 +1,11 @@
 import type { Annotation, InputPart, JsonObject, OtherItem } from '../../core/item.ts'
+import { ownName } from '../../core/own-names.ts'
 
 /** Separates the texts of two messages that readers join. */
 const SEPARATOR = '\n\n'
 
-const SEARCHES = /^(?:web_search_call|(?:gateway|openrouter):web_search)$/
-const FETCHES = /^(?:gateway|openrouter):web_fetch$/
+const isSearch = (type: string): boolean => type === 'web_search_call' || ownName(type) === 'web_search'
+const isFetch = (type: string): boolean => ownName(type) === 'web_fetch'
 
 interface Cited {
   readonly start: number
@@ -47,8 +48,8 @@ export class Grounding {
   /** Called when the gateway or the provider ran a tool of its own. */
   did(item: OtherItem): void {
     const { type, status, url, action } = item as OtherItem & { readonly action?: JsonObject | null }
-    if (SEARCHES.test(type)) this.#queries.push(...queriesOf(action ?? {}))
-    else if (FETCHES.test(type) && typeof url === 'string') {
+    if (isSearch(type)) this.#queries.push(...queriesOf(action ?? {}))
+    else if (isFetch(type) && typeof url === 'string') {
       const word = status === 'failed' ? 'ERROR' : 'SUCCESS'
       this.#pages.push({ retrievedUrl: url, urlRetrievalStatus: `URL_RETRIEVAL_STATUS_${word}` })
     }

@@ -3,7 +3,7 @@ import { embeddingsRequest } from '../embeddings/schema.ts'
 import { byKind, byType, fields, kindOf, list, maybe, pickOne, type Schema, type Shape } from '../responses/schema-combinators.ts'
 import { responsesRequest } from '../responses/schema.ts'
 import { GATEWAY_TOOLS_OF_ANY_FORMAT, OTHER_GATEWAY_TOOLS } from '../responses/schema-gateway-tools.ts'
-import { canonicalType } from '../responses/schema-names.ts'
+import { canonicalType } from '../../core/own-names.ts'
 import { anyObject, count, flag, positive, text, texts } from '../responses/schema-shared.ts'
 
 /** The gateway's own fields, which are allowed beside those of this format and mean the same as in Responses. */

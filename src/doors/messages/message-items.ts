@@ -1,4 +1,5 @@
 import type { CustomToolCallItem, FunctionCallItem, JsonObject, MessageItem, OtherItem, OutputItem, ReasoningItem } from '../../core/item.ts'
+import { ownName } from '../../core/own-names.ts'
 import { parseExact } from '../../lib/exact-json.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import type { ItemEvent, OpenItem } from '../responses/open-item.ts'
@@ -151,12 +152,12 @@ export class OtherBlocks extends BlockItem<OtherItem> {
     const { type, id, action } = item as OtherItem & { readonly action?: JsonObject }
     const picture = shownPicture(item)
     const use = `srvtoolu_${String(id).replace(/^[a-z]+_/, '')}`
-    if (SEARCHES.test(type) && action?.['type'] === 'search') {
+    if (isSearch(type) && action?.['type'] === 'search') {
       this.#used(use, 'web_search', { query: action['query'] ?? '' })
       const later = sealOfCall(item)
       if (later !== undefined) this.blocks.whole({ type: 'redacted_thinking', data: later })
       else this.blocks.whole({ type: 'web_search_tool_result', tool_use_id: use, content: foundBy(item), caller: CALLER })
-    } else if (FETCHES.test(type)) {
+    } else if (isFetch(type)) {
       this.#used(use, 'web_fetch', { url: item['url'] ?? '' })
       this.blocks.whole({ type: 'web_fetch_tool_result', tool_use_id: use, content: fetchedPage(item), caller: CALLER })
     } else if (picture !== undefined) {
@@ -174,8 +175,8 @@ export class OtherBlocks extends BlockItem<OtherItem> {
   }
 }
 
-const SEARCHES = /^(?:web_search_call|(?:gateway|openrouter):web_search)$/
-const FETCHES = /^(?:gateway|openrouter):web_fetch$/
+const isSearch = (type: string): boolean => type === 'web_search_call' || ownName(type) === 'web_search'
+const isFetch = (type: string): boolean => ownName(type) === 'web_fetch'
 
 /** Models are supposed to write objects; anything else they write is kept, too. Numbers stay exactly as written. */
 function inputOf(text: string): JsonObject {

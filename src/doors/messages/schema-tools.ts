@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Branch, byType, fields, kindOf, maybe, pickOne, quote, type Schema } from '../responses/schema-combinators.ts'
 import { GATEWAY_TOOLS_OF_ANY_FORMAT, OTHER_GATEWAY_TOOLS } from '../responses/schema-gateway-tools.ts'
-import { canonicalType } from '../responses/schema-names.ts'
+import { canonicalType } from '../../core/own-names.ts'
 import { anyObject, flag, text } from '../responses/schema-shared.ts'
 import { NATIVE_TOOLS, SAID_OF_CALLS } from './native-tools.ts'
 

@@ -1,7 +1,7 @@
 import type { JsonObject, Tool, ToolChoice } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { withoutSecrets } from '../../core/tool-secrets.ts'
-import { isOwnType } from './schema-names.ts'
+import { ownName } from '../../core/own-names.ts'
 
 /**
  * Tools, choice, text format and prompt in an answer: what the caller sent, as far as the contract's answers can express it. Requests may contain more (a
@@ -26,7 +26,7 @@ export function echoToolChoice(choice: ModelRequest['tool_choice']): ToolChoice 
 
 /** The contract's answers list none of the gateway's own tools, and strict clients do not know them. */
 export function echoTools(tools: ModelRequest['tools']): readonly Tool[] {
-  return tools?.filter(({ type }) => !isOwnType(type)).map(echoTool) ?? []
+  return tools?.filter(({ type }) => ownName(type) === undefined).map(echoTool) ?? []
 }
 
 export function echoText(text: ModelRequest['text']): JsonObject {

@@ -1,7 +1,7 @@
 import { toolsWithin, type InputItem, type JsonObject, type Tool } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { quote } from './schema-combinators.ts'
-import { canonicalType, isOwnModel } from './schema-names.ts'
+import { canonicalType, isOwnModel } from '../../core/own-names.ts'
 
 /** A tool choice that nothing in the request can satisfy. `reason` completes the sentence "<path> ...". */
 export interface ImpossibleChoice {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { OWN_SPELLINGS, ownName } from '../../core/own-names.ts'
 import { type Branch, byType, fields, list, maybe, type Shape, tagged } from './schema-combinators.ts'
-import { gatewayTagged, isOwnType, OWN_ENGINES } from './schema-names.ts'
+import { gatewayTagged } from './schema-names.ts'
 import {
   anyObject,
   cacheControl,
@@ -78,7 +79,7 @@ export const WEB_SEARCH_PARAMETERS: Shape = {
 const EVERYWHERE: readonly Branch[] = [
   tool('web_search', WEB_SEARCH_PARAMETERS),
   tool('web_fetch', {
-    engine: maybe(z.enum(['auto', 'native', ...PAGE_ENGINES, ...OWN_ENGINES])),
+    engine: maybe(z.enum(['auto', 'native', ...PAGE_ENGINES, ...OWN_SPELLINGS])),
     allowed_domains: domains,
     blocked_domains: domains,
     max_content_tokens: positive,
@@ -89,8 +90,8 @@ const EVERYWHERE: readonly Branch[] = [
   tool('image_generation', { model: text }),
   tool('experimental__search_models', { max_results: positive }),
   tool('tool_search', { max_results: positive }),
-  tool('bash', sandbox(['auto', 'native', ...OWN_ENGINES])),
-  tool('shell', sandbox(['auto', ...OWN_ENGINES])),
+  tool('bash', sandbox(['auto', 'native', ...OWN_SPELLINGS])),
+  tool('shell', sandbox(['auto', ...OWN_SPELLINGS])),
   tool('advisor', { ...agent, forward_transcript: flag, stream: flag }),
   tool('fusion', {
     model: text,
@@ -106,7 +107,7 @@ const EVERYWHERE: readonly Branch[] = [
 
 export const GATEWAY_TOOLS: readonly Branch[] = [
   ...EVERYWHERE,
-  tool('apply_patch', { engine: maybe(z.enum(['auto', 'native', ...OWN_ENGINES])) }),
+  tool('apply_patch', { engine: maybe(z.enum(['auto', 'native', ...OWN_SPELLINGS])) }),
   subagent({ inherit_functions: flag, inherited_function_names: maybe(list(z.string().min(1)).max(MAX_INHERITED)) }),
 ]
 
@@ -120,10 +121,13 @@ export const GATEWAY_TOOLS_OF_ANY_FORMAT: readonly Branch[] = [
 ]
 
 /** Tools that do so: a patch and an approval are the caller's to give. */
-const ONLY_IN_RESPONSES = /:(?:apply_patch|mcp)$/
+const ONLY_IN_RESPONSES: ReadonlySet<string> = new Set(['apply_patch', 'mcp'])
 
 /** For a tool that is not listed here: whether it exists, and what it takes, is known only to those who run it. */
 export const OTHER_GATEWAY_TOOLS = {
   others: fields({ type: z.string().min(1), parameters: maybe(anyObject) }),
-  admits: (type: string): boolean => isOwnType(type) && !ONLY_IN_RESPONSES.test(type),
+  admits: (type: string): boolean => {
+    const name = ownName(type)
+    return name !== undefined && !ONLY_IN_RESPONSES.has(name)
+  },
 }

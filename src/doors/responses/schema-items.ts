@@ -15,7 +15,7 @@ import {
   tagged,
 } from './schema-combinators.ts'
 import { GATEWAY_ITEMS } from './schema-gateway-items.ts'
-import { canonicalType } from './schema-names.ts'
+import { canonicalType } from '../../core/own-names.ts'
 import { agentContent, messageContent, toolOutput } from './schema-parts.ts'
 import { itemStatus, patchOperation, reasoningFormat, shellAction, shellOutput, text, texts } from './schema-shared.ts'
 import { tools } from './schema-tools.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Branch, byKind, byType, dictionary, fields, list, maybe, type Shape, tagged } from './schema-combinators.ts'
 import { GATEWAY_TOOLS } from './schema-gateway-tools.ts'
-import { canonicalType } from './schema-names.ts'
+import { canonicalType } from '../../core/own-names.ts'
 import { anyObject, count, flag, positive, searchEngine, searchMode, text, texts, userLocation } from './schema-shared.ts'
 
 /** Tools and the choice among them. Tools of types not listed here go to upstreams that may know them. */

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../core/error.ts'
 import type { JsonObject, Tool } from '../../core/item.ts'
 import type { Preset } from '../../core/preset.ts'
-import { canonicalType } from '../responses/schema-names.ts'
+import { canonicalType } from '../../core/own-names.ts'
 
 /** Fields that a preset may set, besides the instructions. Fields of one conversation or one caller are not among them. */
 export const PRESET_FIELDS: readonly string[] = [

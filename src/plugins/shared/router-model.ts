@@ -1,3 +1,5 @@
+import { OWN_SPELLINGS } from '../../core/own-names.ts'
+
 /** A name that stands for a router instead of a model. */
 export interface RouterName {
   /** `auto` of `gateway/auto`. */
@@ -8,8 +10,7 @@ export interface RouterName {
   readonly suffix: string
 }
 
-/** The gateway's own author, and the spelling in clients of the hosted router that are used unchanged. */
-const ROUTER = /^(gateway|openrouter)\/([a-z0-9-]+)((?::[a-z0-9-]+)*)$/
+const ROUTER = new RegExp(`^(${OWN_SPELLINGS.join('|')})/([a-z0-9-]+)((?::[a-z0-9-]+)*)$`)
 
 export function routerName(model: string | undefined): RouterName | undefined {
   const match = model === undefined ? null : ROUTER.exec(model)

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../core/error.ts'
 import type { FunctionCallItem, FunctionCallOutputItem, InputItem, JsonObject } from '../../core/item.ts'
+import { ownTypes } from '../../core/own-names.ts'
 import type { DueCall, ReplayedInput } from '../../core/tool-source.ts'
 import { functionName } from './names.ts'
 import type { RemoteTool } from './settings.ts'
@@ -9,7 +10,7 @@ export const LIST = 'mcp_list_tools'
 export const CALL = 'mcp_call'
 export const APPROVAL_REQUEST = 'mcp_approval_request'
 const APPROVAL_RESPONSE = 'mcp_approval_response'
-export const OWN_CALLS: readonly string[] = ['gateway:mcp', 'openrouter:mcp']
+export const OWN_CALLS: readonly string[] = ownTypes('mcp')
 
 export const ITEM_TYPES: ReadonlySet<string> = new Set([LIST, CALL, APPROVAL_REQUEST, APPROVAL_RESPONSE, ...OWN_CALLS])
 
