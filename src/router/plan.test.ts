@@ -282,6 +282,12 @@ describe('models', () => {
     expect(tags(result)).toEqual(['beta'])
     expect(result.params).toEqual({ unknown_models: ['acme/small'] })
   })
+  it('says how many models it has left out', () => {
+    const others = Array.from({ length: 70 }, (_, n) => `acme/other-${n}`)
+    expect(plan(three, { models: others }).params).toMatchObject({ models_left_out: 7 })
+    expect(plan(three, { models: others.slice(0, 63) }).params).not.toHaveProperty('models_left_out')
+    expect(plan(three, { model: 'acme/other', models: others }).error?.message).toMatch(/Only the first 64 models of a request are tried/)
+  })
   it('answers 404 with a hint for a model nobody serves', () => {
     const result = plan([cheap], { model: 'other/small' })
     expect(result.error?.status).toBe(404)

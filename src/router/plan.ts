@@ -102,7 +102,7 @@ export interface Plan {
   readonly error?: GatewayError
 }
 
-/** More models than any caller needs; the rest is ignored. */
+/** More models than any caller needs; how many are left out is said. */
 const MAX_MODELS = 64
 
 /**
@@ -130,7 +130,8 @@ export function planRoute(input: PlanInput): Plan {
     else if (!resolved.some((other) => other.model === found.model && other.variant === found.variant)) resolved.push(found)
   }
   const strategy = input.strategy ?? strategyOf(resolved.length > 1 || (resolved.length === 1 && unknown.length > 0), resolved[0])
-  if (resolved.length === 0) return failed(requested, strategy, [], undefined, unknownModel(unknown, catalog))
+  const leftOut = names.length < MAX_MODELS ? 0 : Number(request.model !== undefined) + (request.models?.length ?? 0) - names.length
+  if (resolved.length === 0) return failed(requested, strategy, [], undefined, unknownModel(unknown, leftOut, catalog))
 
   const estimate = input.estimate ?? estimateRequest(request)
   let demand: Demand
@@ -164,7 +165,7 @@ export function planRoute(input: PlanInput): Plan {
   if (order.length === 0)
     return { ...base, attempts: [], params: {}, error: nothingLeft(requested, selections, demand, namedButOff(request.provider ?? {}, catalog)) }
   const attempts = order.map((ranked) => toAttempt(ranked, demand))
-  return { ...base, attempts, params: paramsOf(attempts, unknown, relaxed) }
+  return { ...base, attempts, params: paramsOf(attempts, unknown, leftOut, relaxed) }
 }
 
 function contextOf(
@@ -246,12 +247,13 @@ function toAttempt(ranked: Ranked, demand: Demand): PlannedAttempt {
   }
 }
 
-function paramsOf(attempts: readonly PlannedAttempt[], unknown: readonly string[], relaxed: boolean): Plan['params'] {
+function paramsOf(attempts: readonly PlannedAttempt[], unknown: readonly string[], leftOut: number, relaxed: boolean): Plan['params'] {
   const params: Record<string, unknown> = {}
   const first = attempts[0]
   if (first !== undefined && first.dropped.length > 0) params['dropped_parameters'] = first.dropped
   if (first?.pinned === true) params['session_pinned'] = true
   if (unknown.length > 0) params['unknown_models'] = unknown
+  if (leftOut > 0) params['models_left_out'] = leftOut
   if (relaxed) params['context_length'] = 'probably too short'
   return params
 }

@@ -78,11 +78,12 @@ export function nothingLeft(requested: string, selections: readonly Selection[],
 }
 
 /** 404 for unknown names, with names that may have been meant, and with how to switch on their providers. */
-export function unknownModel(names: readonly string[], catalog: Catalog): GatewayError {
+export function unknownModel(names: readonly string[], leftOut: number, catalog: Catalog): GatewayError {
   const known = similarNames(names[0] ?? '', catalog)
   const off = [...new Set(names.slice(0, LISTED).flatMap((name) => catalog.off?.(authorOf(name)) ?? []))]
   const list = names.slice(0, 3).map((name) => JSON.stringify(name.slice(0, 120)))
-  const hints = [...(known.length > 0 ? [`Did you mean ${known.join(', ')}?`] : []), ...off]
+  const rest = leftOut > 0 ? [`Only the first ${names.length} models of a request are tried.`] : []
+  const hints = [...rest, ...(known.length > 0 ? [`Did you mean ${known.join(', ')}?`] : []), ...off]
   const hint = hints.length > 0 ? hints.join(' ') : 'GET /api/v1/models lists what is served.'
   return new GatewayError('not_found', `No endpoint serves the model ${list.join(' or ')}. ${hint}`.slice(0, MAX_MESSAGE), { path: 'model' })
 }
