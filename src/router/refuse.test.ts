@@ -7,7 +7,7 @@ const catalog: Catalog = {
   ...testCatalog(['demo/echo', 'demo/slow', 'acme/small-1', 'acme/large-1'].map((model) => testEndpoint({ model }))),
   off: (name) => (name === 'bolt' ? ['bolt is known but off: set BOLT_API_KEY.'] : []),
 }
-const said = (...names: string[]): string => unknownModel(names, catalog).message
+const said = (...names: string[]): string => unknownModel(names, 0, catalog).message
 
 it('the error suggests the model that was probably meant', () => {
   expect(said('demo/ecco')).toBe('No endpoint serves the model "demo/ecco". Did you mean demo/echo?')
