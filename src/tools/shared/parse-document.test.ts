@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { Worker } from 'node:worker_threads'
+import { describe, expect, it, vi } from 'vitest'
 import { DocumentParser } from './parse-document.ts'
 
 const html = (text: string): { readonly bytes: Buffer; readonly kind: 'html'; readonly charset: string } => ({
@@ -23,4 +24,23 @@ describe('documents in the queue', () => {
     expect((await fourth).text).toContain('read')
     await Promise.all(first)
   })
+})
+
+it('a look at a worker that ends after its document does not end the worker under the next one', async () => {
+  const looks: PromiseWithResolvers<{ readonly external_memory: number }>[] = []
+  const spy = vi.spyOn(Worker.prototype, 'getHeapStatistics').mockImplementation(() => {
+    looks.push(Promise.withResolvers())
+    return looks.at(-1)!.promise as never
+  })
+  try {
+    const parser = new DocumentParser()
+    const read = () => parser.parse(html('<p>read'), new AbortController().signal, 2_000)
+    await read()
+    expect(looks.length).toBeGreaterThan(0)
+    for (const look of looks) look.resolve({ external_memory: Infinity })
+    await new Promise(setImmediate)
+    expect((await read()).text).toContain('read')
+  } finally {
+    spy.mockRestore()
+  }
 })

@@ -103,7 +103,11 @@ interface Reply {
 function run(worker: Worker, task: ParseTask, signal: AbortSignal, timeoutMs: number): Promise<ReadableText> {
   worker.ref()
   return new Promise((resolve, reject) => {
+    let settled = false
+    // A look may answer after the document: by then its worker is idle, or reads for another caller.
     const settle = (end: () => void): void => {
+      if (settled) return
+      settled = true
       clearTimeout(timer)
       clearInterval(look)
       signal.removeEventListener('abort', onAbort)
