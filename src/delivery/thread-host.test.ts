@@ -67,6 +67,23 @@ describe('the host of a thread', () => {
     expect(messages).toEqual([{ kind: 'interest', workspaces: ['w1'] }])
   })
 
+  it('rejects a call that cannot be passed on, as often as it is made, and forgets it', async () => {
+    const full = {
+      ...createScriptedThread().thread,
+      send: () => {
+        throw new DOMException('Data cannot be cloned, out of memory.', 'DataCloneError')
+      },
+    }
+    const host = createHost({ spawn: () => full })
+    host.start()
+    for (let n = 0; n < 2; n++)
+      await expect(host.call('record', [])).rejects.toMatchObject({
+        errorType: 'provider_overloaded',
+        details: { cause: { name: 'DataCloneError' } },
+      })
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
   it('retries where the system cannot start another thread at the moment', async () => {
     let room = true
     const host = createHost({

@@ -114,7 +114,12 @@ export function createThreadHost(options: ThreadHostOptions): ThreadHost {
     const done = Promise.withResolvers<unknown>()
     const timer = setTimeout(() => settle(id, () => done.reject(unavailable(`did not answer within ${limitMs} ms`))), limitMs)
     waiting.set(id, { id, done, timer })
-    thread.send({ kind: 'call', id, method, args })
+    try {
+      thread.send({ kind: 'call', id, method, args })
+    } catch (error) {
+      // Messages are copied, for which there may be no memory at the moment.
+      settle(id, () => done.reject(unavailable('cannot be reached', error)))
+    }
     return done.promise
   }
 
@@ -135,5 +140,5 @@ export function createThreadHost(options: ThreadHostOptions): ThreadHost {
   }
 }
 
-const unavailable = (what: string): GatewayError =>
-  new GatewayError('provider_overloaded', `The delivery thread ${what}; try again`, { retryAfterMs: 1_000, failover: 'never' })
+const unavailable = (what: string, cause?: unknown): GatewayError =>
+  new GatewayError('provider_overloaded', `The delivery thread ${what}; try again`, { retryAfterMs: 1_000, failover: 'never', cause })
