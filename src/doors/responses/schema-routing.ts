@@ -52,7 +52,7 @@ const autoRouter = {
 export const PLUGINS: readonly Branch[] = [
   tagged('auto-router', { ...autoRouter, pin_model: flag }, 'id'),
   tagged('auto-beta-router', autoRouter, 'id'),
-  tagged('moderation', {}, 'id'),
+  tagged('moderation', { enabled: flag }, 'id'),
   tagged(
     'web',
     {
@@ -68,7 +68,7 @@ export const PLUGINS: readonly Branch[] = [
     },
     'id',
   ),
-  tagged('web-fetch', { allowed_domains: domains, blocked_domains: domains, max_content_tokens: positive, max_uses: positive }, 'id'),
+  tagged('web-fetch', { enabled: flag, allowed_domains: domains, blocked_domains: domains, max_content_tokens: positive, max_uses: positive }, 'id'),
   tagged(
     'file-parser',
     { enabled: flag, pdf: maybe(fields({ engine: maybe(z.enum(['pdf-text', 'native', 'mistral-ocr', 'cloudflare-ai'])) })) },

@@ -21,7 +21,7 @@ export const PLUGINS: Readonly<Record<string, Example>> = {
     ok: { enabled: false, allowed_models: models(1024), excluded_models: ['x'.repeat(1024)], cost_quality_tradeoff: 0, cost_tier: 'max' },
     wrong: { enabled: 1, allowed_models: 'acme/*', excluded_models: {}, cost_quality_tradeoff: -1, cost_tier: 1 },
   },
-  moderation: { ok: {}, wrong: {} },
+  moderation: { ok: { enabled: true }, wrong: { enabled: 'false' } },
   web: {
     ok: {
       enabled: true,
@@ -48,8 +48,8 @@ export const PLUGINS: Readonly<Record<string, Example>> = {
     },
   },
   'web-fetch': {
-    ok: { allowed_domains: [], blocked_domains: ['a.example'], max_content_tokens: 1, max_uses: 1 },
-    wrong: { allowed_domains: 1, blocked_domains: 1, max_content_tokens: 0, max_uses: 0 },
+    ok: { enabled: false, allowed_domains: [], blocked_domains: ['a.example'], max_content_tokens: 1, max_uses: 1 },
+    wrong: { enabled: 'false', allowed_domains: 1, blocked_domains: 1, max_content_tokens: 0, max_uses: 0 },
   },
   'file-parser': { ok: { enabled: true, pdf: { engine: 'pdf-text' } }, wrong: { enabled: 1, pdf: 'native', 'pdf.engine': 'tesseract' } },
   'response-healing': { ok: { enabled: true }, wrong: { enabled: 'true' } },
