@@ -93,7 +93,7 @@ describe('bodies with something broken', () => {
         const error = refusal(body)
         if (error === undefined) return
         const { path } = error.details
-        const isTold = path === undefined ? error.message === 'The body must have at most 1024 fields' : path === 'body' || leadsThrough(body, path)
+        const isTold = path === 'body' || (path !== undefined && leadsThrough(body, path))
         const problem = isTold && [400, 422].includes(error.status) && /^[^\n]{1,1000}$/.test(error.message) ? '' : `${path}: ${error.message}`
         expect([JSON.stringify(body).slice(0, 2_000), problem]).toEqual([expect.anything(), ''])
       }),

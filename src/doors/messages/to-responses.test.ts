@@ -401,10 +401,10 @@ describe('what is refused', () => {
       'far too many fields',
       { messages: [user], ...Object.fromEntries(Array.from({ length: 1_024 }, (_, n) => [`x${n}`, n])) },
       'invalid_request',
-      '',
+      'body',
       /1024 fields/,
     ],
   ])('%s', (_name, body, type, path, reason) => {
-    expect(refused(body)).toEqual([type, path === '' ? undefined : path, expect.stringMatching(reason)])
+    expect(refused(body)).toEqual([type, path, expect.stringMatching(reason)])
   })
 })

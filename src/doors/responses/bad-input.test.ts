@@ -131,7 +131,11 @@ describe('a required field that is missing', () => {
 describe('a body of too many fields', () => {
   const body = (count: number): object => Object.fromEntries([['input', 'x'], ...Array.from({ length: count }, (_, n) => [`x${n}`, n])])
   it('is refused: each of them would be carried to every attempt', () => {
-    expect(refusal(body(1_024))).toMatchObject({ errorType: 'invalid_request', message: 'The body must have at most 1024 fields' })
+    expect(refusal(body(1_024))).toMatchObject({
+      errorType: 'invalid_request',
+      message: 'The request body must have at most 1024 fields.',
+      details: { path: 'body' },
+    })
     expect(decodeResponsesRequest(body(1_023))).toMatchObject({ x0: 0, x1022: 1_022 })
   })
 })

@@ -17,7 +17,7 @@ export function refuse(type: 'invalid_request' | 'invalid_prompt' | 'unprocessab
  */
 export function checkBody(schema: Schema, body: unknown, listField: string): void {
   if (typeof body === 'object' && body !== null && !Array.isArray(body) && Object.keys(body).length > MAX_FIELDS)
-    throw new GatewayError('invalid_request', `The body must have at most ${MAX_FIELDS} fields`)
+    throw refuse('invalid_request', formatPath([]), `must have at most ${MAX_FIELDS} fields`)
   const fault = findFault(schema, body, describeIssue)
   if (fault === undefined) return
   const badRole = fault.path[0] === listField && fault.path.at(-1) === 'role'
