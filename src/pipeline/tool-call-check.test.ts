@@ -40,3 +40,14 @@ it.each<[string, readonly Tool[], readonly { readonly type: string }[]]>([
 ])('does not blame the model for a function %s', (_where, tools, input) => {
   expect(verdict([...callOf('listen', '{}'), end()], tools, input)).toBe(false)
 })
+
+it('goes through the tools once, however many there are and however often they are called', () => {
+  const many = 100
+  let looks = 0
+  const tools = Array.from(
+    { length: many },
+    (_, n): Tool => new Proxy({ ...LOOK, name: `f${n}` }, { get: (tool, field) => (looks++, Reflect.get(tool, field)) }),
+  )
+  expect(verdict([...Array.from({ length: many }, (_, n) => callOf(`f${n}`, '{}')).flat(), end()], tools)).toBe(false)
+  expect(looks).toBeLessThan(many * 10)
+})

@@ -18,6 +18,9 @@ export const checkCalls = (request: Asked): ToolCallCheck | undefined =>
 export class ToolCallCheck {
   readonly #request: Asked
   readonly #open = new Map<string, string>()
+  /** The functions of the request, listed at the first call: there may be tens of thousands, and as many calls. */
+  #names: ReadonlySet<string> | undefined
+  #knowsAll = false
   #calls = 0
   #isBad = false
   #isCut = false
@@ -60,11 +63,14 @@ export class ToolCallCheck {
     this.#isBad ||= text.length <= MAX_CHARS && text !== '' && !isJson(text)
   }
 
-  /** Functions may also be in namespaces, be found by a search, or come with the input: then only the vendor knows all names. */
   #isOffered(name: string): boolean {
-    const { tools = [], input } = this.#request
-    if (tools.some((tool) => isFunctionTool(tool) && tool.name === name)) return true
-    return !tools.every((tool) => isFunctionTool(tool) || isCustomTool(tool)) || input.some(({ type }) => BRINGING_TOOLS.has(type))
+    if (this.#names === undefined) {
+      const { tools = [], input } = this.#request
+      this.#names = new Set(tools.filter(isFunctionTool).map((tool) => tool.name))
+      // Functions may also be in namespaces, be found by a search, or come with the input: then only the vendor knows all names.
+      this.#knowsAll = tools.every((tool) => isFunctionTool(tool) || isCustomTool(tool)) && !input.some(({ type }) => BRINGING_TOOLS.has(type))
+    }
+    return !this.#knowsAll || this.#names.has(name)
   }
 }
 
