@@ -75,6 +75,8 @@ export const upstreamInferenceCost = ({ isByok, cost }: Pick<Generation, 'isByok
 export interface GenerationStep {
   readonly kind: 'tool'
   readonly name: string
+  /** Where the tool is from, if its name was chosen there or by the caller: the kind of server. Absent for the gateway's own tools. */
+  readonly source?: string
   /** `call_id` or `id` of the output item of this execution. */
   readonly itemId: string
   readonly startedAt: number

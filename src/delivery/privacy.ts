@@ -1,4 +1,4 @@
-import type { Generation, GenerationAttempt, PipelineStage } from '../core/generation.ts'
+import type { Generation, GenerationAttempt, GenerationStep, PipelineStage } from '../core/generation.ts'
 
 /**
  * Privacy mode for the record (record.ts drops the content as a whole). It lists what may stay and not what must go: a new field is withheld until
@@ -43,6 +43,9 @@ function privateErrorMessage(errorType: string, status: number): string {
   return status > 0 ? `${errorType} (HTTP ${status}); details withheld by privacy mode` : `${errorType}; details withheld by privacy mode`
 }
 
+/** The label and the tools of another server were named by the caller and by that server: which of them the model called says what was asked. */
+const privateStep = ({ errorMessage: _message, source, name, ...step }: GenerationStep): GenerationStep => ({ ...step, name: source ?? name })
+
 const privateAttempt = ({ errorMessage, ...attempt }: GenerationAttempt): GenerationAttempt =>
   errorMessage === undefined ? attempt : { ...attempt, errorMessage: privateErrorMessage(attempt.errorType ?? 'error', attempt.status) }
 
@@ -60,6 +63,6 @@ export function toPrivate(generation: Generation): Generation {
     parameters: privateParameters(generation.parameters),
     pipeline: generation.pipeline.map(privateStage),
     attempts: generation.attempts.map(privateAttempt),
-    ...(generation.steps === undefined ? {} : { steps: generation.steps.map(({ errorMessage: _message, ...step }) => step) }),
+    ...(generation.steps === undefined ? {} : { steps: generation.steps.map(privateStep) }),
   }
 }

@@ -276,6 +276,16 @@ describe('privacy mode', () => {
     expect(record.children.at(-1)).toMatchObject({ ok: false, attributes: { 'error.type': 'tool_error' } })
   })
 
+  it("names the gateway's own tools, and of another server's only the kind", () => {
+    const [own] = generation.steps!
+    const steps = [own!, { ...own!, itemId: 'mcp_1', name: `${CANARY}__search`, source: 'mcp' }]
+    const record = toDeliveryRecord({ ...generation, steps }, content, { privacyMode: true, broadcast: all })
+    expect(JSON.stringify(record)).not.toContain(CANARY)
+    const tools = record.children.filter(({ kind }) => kind === 'tool')
+    expect(tools.map(({ name }) => name)).toEqual(['tool: datetime', 'tool: mcp'])
+    expect(tools[1]?.attributes).toMatchObject({ 'gen_ai.tool.name': 'mcp' })
+  })
+
   it('keeps tokens, cost, timing, model, ids and custom metadata', () => {
     const record = toDeliveryRecord(generation, content, { privacyMode: true, broadcast: none })
     expect(record.generation).toMatchObject({

@@ -15,6 +15,8 @@ export interface OfferedTool {
   readonly instance: number
   readonly tally: Map<string, number>
   uses: number
+  /** The name of its source, if it is another server's. */
+  readonly source?: string
   /** The fields by which `tool_choice` may name it, if its type is not enough. */
   readonly choice?: JsonObject
 }

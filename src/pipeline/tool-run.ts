@@ -189,6 +189,7 @@ async function runOne(pending: PendingCall, index: number, scene: RunScene, queu
   const startedAt = scene.call.clock.now()
   const begun = scene.call.clock.monotonic()
   const step: { -readonly [K in keyof GenerationStep]: GenerationStep[K] } = { kind: 'tool', name: tool.name, itemId: id, startedAt, durationMs: 0 }
+  if (offered.source !== undefined) step.source = offered.source
   if (refusal === undefined) scene.steps.push(step)
   let result: ToolResult
   try {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Call, Handler } from '../core/call.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { ServerTool } from '../core/extension.ts'
+import type { GenerationStep } from '../core/generation.ts'
 import type { InputItem } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import type { OpenedSource, ToolSource } from '../core/tool-source.ts'
@@ -136,6 +137,17 @@ describe('a tool that stands for functions of a remote server', () => {
     expect(events.find((event) => event.type === 'item-end' && event.key.startsWith('tool/'))).toMatchObject({
       item: { status: 'completed', ended: 'well' },
     })
+  })
+
+  it('says in the record of each run, and of its list, where the tool is from', async () => {
+    const step: GenerationStep = { kind: 'tool', name: 'label.list', itemId: 'far_list_1', startedAt: 0, durationMs: 1 }
+    const { opened } = stage({ turns: [] })
+    const { collect, trace } = stage({ turns: [calls('far__one'), words], open: async () => ({ ...(await opened()), step }) })
+    await collect()
+    expect(trace.steps).toMatchObject([
+      { name: 'label.list', source: 'far' },
+      { name: 'far__one', source: 'far' },
+    ])
   })
 
   it('has no items when the model fails before any content', async () => {

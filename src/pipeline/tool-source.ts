@@ -32,17 +32,18 @@ export async function openSources(offer: Offer, scene: OpenScene): Promise<OpenO
   const taken = namesOf([...tools, ...offer.deferred], scene.call.request.input)
   const instances = new Map<string, number>()
   for (const [index, { functions, step }] of opened.entries()) {
-    const { settings, type } = offer.pending[index]!
+    const { source, settings, type } = offer.pending[index]!
     for (const { tool, itemType, choice } of functions) {
       const functionName = freeName(tool.name, (name) => !taken.has(name))
       taken.add(functionName)
       const instance = instances.get(tool.name) ?? 0
       instances.set(tool.name, instance + 1)
-      const offered: OfferedTool = { tool, settings, type, itemType, functionName, instance, tally: new Map(), uses: 0, choice }
+      const tally = new Map<string, number>()
+      const offered: OfferedTool = { tool, settings, type, itemType, functionName, instance, tally, uses: 0, source: source.name, choice }
       byFunction.set(functionName, offered)
       tools.push(functionFor(offered))
     }
-    if (step !== undefined) scene.steps.push(step)
+    if (step !== undefined) scene.steps.push({ ...step, source: source.name })
   }
   const items = opened.flatMap((each) => each.items)
   return { offer: { ...offer, tools, byFunction, choice: offer.choose(byFunction), pending: [] }, events: items.flatMap(eventsOf) }
