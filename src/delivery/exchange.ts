@@ -45,6 +45,11 @@ export function toBytes({ body, ...request }: OutgoingRequest): EncodedRequest {
 
 const MAX_FOLLOW_UPS = 120
 
+interface Judged {
+  readonly outcome: DeliveryOutcome | Unreached | Aborted
+  readonly status: number
+}
+
 /** Requests to one destination, each followed by its polls until the platform is done. */
 export class Exchange {
   readonly #parts: ExchangeParts
@@ -56,7 +61,7 @@ export class Exchange {
   }
 
   /** What the final answer means, or that there was none. Never rejects. */
-  async ask(request: OutgoingRequest): Promise<{ readonly outcome: DeliveryOutcome | Unreached | Aborted; readonly status: number }> {
+  async ask(request: OutgoingRequest): Promise<Judged> {
     const { type, settings, context, now, signal } = this.#parts
     try {
       let response = await this.#send(request)
@@ -70,10 +75,26 @@ export class Exchange {
       const outcome = type.classify?.(response, request) ?? classifyHttp(response)
       return { outcome: outcome.kind === 'retry' ? withHint(outcome, response, now()) : outcome, status: response.status }
     } catch (error) {
-      const status = acceptedWith(error)
-      if (status !== undefined && type.answersInBody !== true) return { outcome: { kind: 'delivered' }, status }
-      return { outcome: unanswered(error, signal), status: 0 }
+      return this.#judgeBegun(request, error) ?? { outcome: unanswered(error, signal), status: 0 }
     }
+  }
+
+  /**
+   * What an answer means whose body did not arrive completely, whoever gave up. Sent again, an accepted batch would be stored twice, and once more with
+   * every try. The status says enough, unless it refuses what was sent: the reasons are in the body.
+   */
+  #judgeBegun(request: OutgoingRequest, error: unknown): Judged | undefined {
+    const { type, now, signal } = this.#parts
+    const begun = error instanceof EgressError ? error.begun : undefined
+    if (begun === undefined) return undefined
+    const { status } = begun
+    if (type.answersInBody === true && status >= 200 && status < 300) return undefined
+    const response = this.#blank({ ...begun, body: Buffer.alloc(0) })
+    const outcome = type.classify?.(response, request) ?? classifyHttp(response)
+    if (outcome.kind === 'delivered') return { outcome, status }
+    if (signal.aborted) return undefined
+    if (outcome.kind === 'retry') return { outcome: withHint(outcome, response, now()), status }
+    return outcome.kind === 'split' || outcome.kind === 'unauthorized' ? { outcome, status } : undefined
   }
 
   async #send(request: OutgoingRequest): Promise<OutgoingResponse> {
@@ -88,15 +109,6 @@ export class Exchange {
 export function withHint(outcome: Unreached, { headers }: OutgoingResponse, now: number): Unreached {
   const afterMs = outcome.afterMs ?? parseRetryAfter(headers['retry-after'], now)
   return afterMs === undefined ? outcome : { ...outcome, afterMs }
-}
-
-/**
- * The accepting status of an answer whose body did not arrive completely, whoever gave up. Sent again, the batch would be stored twice, and once more
- * with every try.
- */
-function acceptedWith(error: unknown): number | undefined {
-  const status = error instanceof EgressError ? error.status : undefined
-  return status !== undefined && status >= 200 && status < 300 ? status : undefined
 }
 
 /** There was no answer: we gave up, policy forbids it (a configuration error, so nothing is lost), or it is worth another try. */

@@ -6,20 +6,26 @@ import { isHeaderValue } from './header-value.ts'
 
 export type EgressFailure = 'refused' | 'dns' | 'connect' | 'timeout' | 'aborted' | 'network'
 
+export interface BegunAnswer {
+  readonly status: number
+  /** Names in lower case; repeated ones joined by a comma. */
+  readonly headers: { readonly [name: string]: string }
+}
+
 /**
  * There was no answer. `refused`: the policy forbids the request, so it was never made; the others are worth a retry. Messages name the host as given,
  * never the addresses it resolved to, and contain no secrets.
  */
 export class EgressError extends Error {
   readonly kind: EgressFailure
-  /** The status of an answer that began but whose body is incomplete. */
-  readonly status: number | undefined
+  /** Of an answer that began but whose body is incomplete. */
+  readonly begun: BegunAnswer | undefined
 
-  constructor(kind: EgressFailure, message: string, cause?: unknown, status?: number) {
+  constructor(kind: EgressFailure, message: string, cause?: unknown, begun?: BegunAnswer) {
     super(message, cause === undefined ? undefined : { cause })
     this.name = 'EgressError'
     this.kind = kind
-    this.status = status
+    this.begun = begun
   }
 }
 

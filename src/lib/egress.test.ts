@@ -324,7 +324,7 @@ describe('an exchange', () => {
   it('says how a connection failed', async () => {
     await expect(get(`http://127.0.0.1:${port}/reset`)).rejects.toMatchObject({ kind: 'network' })
     await expect(get(`http://127.0.0.1:${port}/ssh`)).rejects.toMatchObject({ kind: 'network', message: '127.0.0.1 did not answer in HTTP' })
-    await expect(get(`http://127.0.0.1:${port}/chunks`)).rejects.toMatchObject({ kind: 'network', status: 200 })
+    await expect(get(`http://127.0.0.1:${port}/chunks`)).rejects.toMatchObject({ kind: 'network', begun: { status: 200 } })
     const closed: TcpServer = createTcpServer()
     const free = await new Promise<number>((resolve) => closed.listen(0, '127.0.0.1', () => resolve((closed.address() as AddressInfo).port)))
     await new Promise((resolve) => closed.close(resolve))

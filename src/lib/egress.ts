@@ -1,5 +1,5 @@
 import { createCheckedConnector, type CheckedConnectorOptions } from './checked-connector.ts'
-import { checkHeaders, checkUrl, EgressError, hostOf, type EgressPolicy } from './egress-policy.ts'
+import { checkHeaders, checkUrl, EgressError, hostOf, type BegunAnswer, type EgressPolicy } from './egress-policy.ts'
 import { whenLate } from './late.ts'
 import { isOfProxy } from './tunnel.ts'
 import { Agent, requestThrough } from './undici.ts'
@@ -86,7 +86,7 @@ export function createEgress(options: EgressOptions): Egress {
       const url = checkUrl(text, policy)
       const { limit, end } = startLimit(timeoutMs)
       const cancel = signal === undefined ? limit : AbortSignal.any([signal, limit])
-      let status: number | undefined
+      let begun: BegunAnswer | undefined
       try {
         const response = await requestThrough(agent, {
           origin: url.origin,
@@ -96,11 +96,11 @@ export function createEgress(options: EgressOptions): Egress {
           ...(body === undefined ? {} : { body }),
           signal: cancel,
         })
-        status = response.statusCode
+        begun = { status: response.statusCode, headers: flatten(response.headers) }
         const { bytes, truncated } = await readBody(response.body, maxResponseBytes)
-        return { status, headers: flatten(response.headers), body: bytes, truncated }
+        return { ...begun, body: bytes, truncated }
       } catch (error) {
-        throw toEgressError(error, hostOf(url), limit, signal, status)
+        throw toEgressError(error, hostOf(url), limit, signal, begun)
       } finally {
         end()
       }
@@ -176,20 +176,20 @@ function flatten(headers: { readonly [name: string]: string | string[] | undefin
 
 const CONNECT_CODES = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'EACCES', 'UND_ERR_CONNECT_TIMEOUT'])
 
-/** `status`: the status of an answer that has begun. */
-function toEgressError(error: unknown, host: string, limit: AbortSignal, signal: AbortSignal | undefined, status?: number): EgressError {
+/** `begun`: an answer that has begun. */
+function toEgressError(error: unknown, host: string, limit: AbortSignal, signal: AbortSignal | undefined, begun?: BegunAnswer): EgressError {
   const found = findEgressError(error)
   if (found !== undefined) return found
-  if (signal?.aborted) return new EgressError('aborted', 'the request was given up', error, status)
-  if (limit.aborted) return new EgressError('timeout', `${host} did not answer in time`, error, status)
+  if (signal?.aborted) return new EgressError('aborted', 'the request was given up', error, begun)
+  if (limit.aborted) return new EgressError('timeout', `${host} did not answer in time`, error, begun)
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
   if (error instanceof Error && isOfProxy(error))
-    return new EgressError('connect', `${host} cannot be reached through the proxy (${code})`, error, status)
-  if (CONNECT_CODES.has(code)) return new EgressError('connect', `${host} cannot be reached (${code})`, error, status)
+    return new EgressError('connect', `${host} cannot be reached through the proxy (${code})`, error, begun)
+  if (CONNECT_CODES.has(code)) return new EgressError('connect', `${host} cannot be reached (${code})`, error, begun)
   if (code.startsWith('ERR_TLS') || code.includes('CERT') || code.includes('SELF_SIGNED'))
     return new EgressError('connect', `no trusted TLS connection to ${host} (${code})`, error)
-  if (error instanceof Error && error.name === 'HTTPParserError') return new EgressError('network', `${host} did not answer in HTTP`, error, status)
-  return new EgressError('network', `the connection to ${host} broke${code === '' ? '' : ` (${code})`}`, error, status)
+  if (error instanceof Error && error.name === 'HTTPParserError') return new EgressError('network', `${host} did not answer in HTTP`, error, begun)
+  return new EgressError('network', `the connection to ${host} broke${code === '' ? '' : ` (${code})`}`, error, begun)
 }
 
 /** Finds our own error, which sockets wrap as a cause or as one of the errors of several attempted addresses. */
