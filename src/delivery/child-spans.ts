@@ -1,4 +1,4 @@
-import { isCallerCall } from '../core/caller-call.ts'
+import { callerCallsAmong } from '../core/caller-call.ts'
 import type { ChildSpan } from '../core/delivery.ts'
 import type { Generation, GenerationAttempt, GenerationContent, GenerationStep } from '../core/generation.ts'
 import type { OutputItem } from '../core/item.ts'
@@ -68,7 +68,8 @@ function toolSpans(generation: Generation, content: GenerationContent | undefine
     if (item !== undefined) items.delete(item)
     return toolSpan(generation, step, item)
   })
-  const others = [...items].filter((item) => !isCallerCall(item, output))
+  const isCallerCall = callerCallsAmong(output)
+  const others = [...items].filter((item) => !isCallerCall(item))
   return [...ran, ...providerToolSpans(generation, others.slice(0, MAX_TOOL_SPANS - ran.length))]
 }
 

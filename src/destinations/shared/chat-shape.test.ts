@@ -301,3 +301,19 @@ describe('the other shapes', () => {
     ).toBe('a\nu')
   })
 })
+
+describe('tens of thousands of calls in one turn', () => {
+  const many = 20_000
+  const call = (n: number) => ({ type: 'function_call', id: `fc_${n}`, call_id: `c${n}`, name: 'f', arguments: '{}', status: 'completed' }) as const
+  const shell = (n: number): OutputItem => ({ type: 'shell_call', id: `sh_${n}`, call_id: `c${n}`, action: { commands: [] }, status: 'completed' })
+  const times = (item: (n: number) => OutputItem): OutputItem[] => Array.from({ length: many }, (_, n) => item(n))
+
+  // Copying a list that grows with each call, or looking through all items for each, takes several times as long on any machine.
+  it('are gathered in linear time', () => {
+    const began = performance.now()
+    expect(toChatMessages({ input: times(call), output: [] })[0]?.tool_calls).toHaveLength(many)
+    expect(toChatAnswer({ input: [], output: times(call) }).tool_calls).toHaveLength(many)
+    expect(toChatAnswer({ input: [], output: times(shell) }).tool_calls).toHaveLength(many)
+    expect(performance.now() - began).toBeLessThan(3_000)
+  })
+})

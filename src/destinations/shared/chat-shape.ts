@@ -1,4 +1,4 @@
-import { isCallerCall } from '../../core/caller-call.ts'
+import { callerCallsAmong } from '../../core/caller-call.ts'
 import type { GenerationContent } from '../../core/generation.ts'
 import {
   isFunctionTool,
@@ -42,7 +42,7 @@ export interface ChatTool {
   readonly function: { readonly name: string; readonly description?: string; readonly parameters?: unknown }
 }
 
-type Draft = { -readonly [K in keyof ChatMessage]: ChatMessage[K] }
+type Draft = { -readonly [K in keyof Omit<ChatMessage, 'tool_calls'>]: ChatMessage[K] } & { tool_calls?: ChatToolCall[] }
 
 /** The messages that the model was given, instructions first. */
 export function toChatMessages(content: GenerationContent): readonly ChatMessage[] {
@@ -57,9 +57,10 @@ export function toChatMessages(content: GenerationContent): readonly ChatMessage
  */
 export function toChatAnswer(content: GenerationContent): ChatAnswer {
   const messages: Draft[] = []
+  const isCallerCall = callerCallsAmong(content.output)
   addItems(
     messages,
-    content.output.flatMap((item) => (isKnownItem(item) || isCallerCall(item, content.output) ? [item] : pictureMessage(item))),
+    content.output.flatMap((item) => (isKnownItem(item) || isCallerCall(item) ? [item] : pictureMessage(item))),
   )
   const assistant = messages.filter((message) => message.role === 'assistant')
   if (assistant.length === 1) return { ...assistant[0]!, content: answerText(assistant[0]!) }
@@ -178,8 +179,9 @@ function addMessage(messages: Draft[], role: ChatMessage['role'], content: strin
 }
 
 function addCall(messages: Draft[], id: string, name: string, args: string): void {
-  const open = openAssistant(messages)
-  open.tool_calls = [...(open.tool_calls ?? []), { id, type: 'function', function: { name, arguments: args } }]
+  // Appended: copies of a list that grows with each call would take minutes for the fifty thousand that a request may hold.
+  const calls = (openAssistant(messages).tool_calls ??= [])
+  calls.push({ id, type: 'function', function: { name, arguments: args } })
 }
 
 /** Built-in tools of earlier turns: a call, with its result if the item has one; a result on its own; an approval asked for and given. */

@@ -1,4 +1,4 @@
-import { isCallerCall } from '../../core/caller-call.ts'
+import { callerCallsAmong } from '../../core/caller-call.ts'
 import { GatewayError } from '../../core/error.ts'
 import type { OutputItem } from '../../core/item.ts'
 import type { ClosingStatus, ItemEvent, ItemPatch, OpenItem } from '../responses/open-item.ts'
@@ -37,11 +37,14 @@ export abstract class TranslatedItem<I extends OutputItem> implements OpenItem {
   protected abstract ended(item: I): void
 }
 
+/** Of one that stands alone: nothing has come after it yet. */
+const isCallOfCaller = callerCallsAmong([])
+
 function waitsForCaller(item: OutputItem): boolean {
   if (item.type === 'mcp_approval_request') return true
   // The output of a run in the provider's own container arrives only after the call.
   const { environment } = item as { readonly environment?: { readonly type?: unknown } | null }
-  return isCallerCall(item, []) && !(item.type === 'shell_call' && String(environment?.type).startsWith('container'))
+  return isCallOfCaller(item) && !(item.type === 'shell_call' && String(environment?.type).startsWith('container'))
 }
 
 /** Throws GatewayError `unprocessable` for an item that waits for the caller in a way that only Responses can express: the caller would never learn of it. */
