@@ -38,6 +38,9 @@ const privateStage = ({ type, name, cost_usd, guardrail_id, guardrail_scope }: P
   ...(guardrail_scope === undefined ? {} : { guardrail_scope }),
 })
 
+/** Ids and reasons as vendors form them: one word. A server may write a sentence there, which may quote. */
+const isOneWord = (text: string | undefined): text is string => text !== undefined && /^[\w.:/+=~-]+$/.test(text)
+
 /** What an error may say in privacy mode, because upstreams like to quote the prompt in theirs. */
 function privateErrorMessage(errorType: string, status: number): string {
   return status > 0 ? `${errorType} (HTTP ${status}); details withheld by privacy mode` : `${errorType}; details withheld by privacy mode`
@@ -46,8 +49,11 @@ function privateErrorMessage(errorType: string, status: number): string {
 /** The label and the tools of another server were named by the caller and by that server: which of them the model called says what was asked. */
 const privateStep = ({ errorMessage: _message, source, name, ...step }: GenerationStep): GenerationStep => ({ ...step, name: source ?? name })
 
-const privateAttempt = ({ errorMessage, ...attempt }: GenerationAttempt): GenerationAttempt =>
-  errorMessage === undefined ? attempt : { ...attempt, errorMessage: privateErrorMessage(attempt.errorType ?? 'error', attempt.status) }
+const privateAttempt = ({ errorMessage, upstreamId, ...attempt }: GenerationAttempt): GenerationAttempt => ({
+  ...attempt,
+  ...(isOneWord(upstreamId) ? { upstreamId } : {}),
+  ...(errorMessage === undefined ? {} : { errorMessage: privateErrorMessage(attempt.errorType ?? 'error', attempt.status) }),
+})
 
 /**
  * The record without any words of prompt or answer: error texts, stop sequences, schemas, notes of guardrails and the upstream's raw usage are
@@ -55,10 +61,12 @@ const privateAttempt = ({ errorMessage, ...attempt }: GenerationAttempt): Genera
  */
 export function toPrivate(generation: Generation): Generation {
   const { raw: _raw, ...usage } = generation.usage
-  const { errorMessage, ...rest } = generation
+  const { errorMessage, nativeFinishReason, upstreamId, ...rest } = generation
   return {
     ...rest,
     ...(errorMessage === undefined ? {} : { errorMessage: privateErrorMessage(generation.errorType ?? 'error', generation.httpStatus) }),
+    ...(isOneWord(nativeFinishReason) ? { nativeFinishReason } : {}),
+    ...(isOneWord(upstreamId) ? { upstreamId } : {}),
     usage,
     parameters: privateParameters(generation.parameters),
     pipeline: generation.pipeline.map(privateStage),

@@ -269,6 +269,17 @@ describe('privacy mode', () => {
     expect(kept).toEqual({ service_tier: 'flex', verbosity: 'low', store: false })
   })
 
+  it("keeps a server's ids and reasons only if they are one word", () => {
+    const kept = (text: string): unknown[] => {
+      const attempts = [{ ...generation.attempts[0]!, upstreamId: text }]
+      const told = { ...generation, nativeFinishReason: text, upstreamId: text, attempts }
+      const { generation: seen } = toDeliveryRecord(told, content, { privacyMode: true, broadcast: all })
+      return [seen.nativeFinishReason, seen.upstreamId, seen.attempts[0]?.upstreamId]
+    }
+    expect(kept('chatcmpl-9/a.b:c=')).toEqual(['chatcmpl-9/a.b:c=', 'chatcmpl-9/a.b:c=', 'chatcmpl-9/a.b:c='])
+    expect(kept(`blocked for saying ${CANARY}`)).toEqual([undefined, undefined, undefined])
+  })
+
   it('leaves out the error texts of tools', () => {
     const steps = [{ ...generation.steps![0]!, errorType: 'tool_error', errorMessage: `cannot read ${CANARY}` }]
     const record = toDeliveryRecord({ ...generation, steps }, content, { privacyMode: true, broadcast: all })

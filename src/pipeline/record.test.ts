@@ -17,6 +17,7 @@ interface Scene {
   readonly requestedModel?: string
   /** The caller's `trace`, and what guardrails have left of it. */
   readonly labels?: readonly [sent: TraceOptions, kept: TraceOptions]
+  readonly nativeReason?: string
   /** What happens while the model answers. */
   readonly meanwhile?: () => void
 }
@@ -25,7 +26,7 @@ interface Scene {
 async function recorded(
   attempts: readonly Partial<AttemptRecord>[],
   stream: boolean,
-  { steps, clock = systemClock, user, requestedModel = 'acme/small', labels, meanwhile }: Scene = {},
+  { steps, clock = systemClock, user, requestedModel = 'acme/small', labels, nativeReason, meanwhile }: Scene = {},
 ): Promise<Generation> {
   let generation: Generation | undefined
   const layer = recordLayer({
@@ -60,7 +61,7 @@ async function recorded(
   }
   const answer = layer(async function* () {
     meanwhile?.()
-    yield [{ type: 'response-end', reason: 'stop', usage: createUsage({}) }]
+    yield [{ type: 'response-end', reason: 'stop', usage: createUsage({}), ...(nativeReason === undefined ? {} : { nativeReason }) }]
   })(call)
   for await (const events of answer) void events
   return generation!
@@ -118,6 +119,13 @@ it('an attempt that the caller left is recorded as cancelled, not as failed', as
   const error = { type: 'server', message: 'The caller went away' } as const
   const { attempts } = await recorded([{ error, abandoned: true }, { error }], true)
   expect(attempts.map(({ errorType }) => errorType)).toEqual(['cancelled', 'server'])
+})
+
+it('ids and reasons of a server are recorded by their beginning', async () => {
+  const long = 'x'.repeat(1_000_000)
+  const generation = await recorded([{ upstreamId: long }], true, { nativeReason: long })
+  const names = [generation.upstreamId, generation.nativeFinishReason, generation.attempts[0]?.upstreamId]
+  expect(names.map((name) => name?.length)).toEqual([256, 256, 256])
 })
 
 it('an invalid model name is recorded by its beginning, in whole characters', async () => {

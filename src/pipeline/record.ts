@@ -182,7 +182,7 @@ function describe(call: Call, ending: Ending, status: GenerationStatus, { durati
   const begun = startingAttempt(call)
   if (begun !== undefined) draft.routerMs = begun.startedAt - call.receivedAt
   if (ending.reason !== undefined) draft.finishReason = ending.reason
-  if (ending.nativeReason !== undefined) draft.nativeFinishReason = ending.nativeReason
+  if (ending.nativeReason !== undefined) draft.nativeFinishReason = cutText(ending.nativeReason, MAX_NAME_CHARS)
   if (trace.cached?.status === 'hit') draft.cacheSourceId = trace.cached.sourceId
   if (error !== undefined && status !== 'cancelled') {
     draft.errorType = error.errorType
@@ -219,6 +219,9 @@ function setBroken({ trace }: Call, { usage, cost }: Generation): void {
 /** Longer than any model's name. Callers may send megabytes instead. */
 export const MAX_MODEL_CHARS = 512
 
+/** Longer than any vendor's ids and reasons. A server may send megabytes instead, which no destination would take. */
+const MAX_NAME_CHARS = 256
+
 /** Who called, from where, and what was asked for besides the model. */
 function setCaller(draft: Draft, call: Call): void {
   const { owner, origin, request, presetId, requestId, sessionId } = call
@@ -252,7 +255,7 @@ function setServed(draft: Draft, { request, trace: { served } }: Call, { service
   draft.providerName = endpoint.providerName
   draft.upstreamModel = endpoint.upstreamModel
   draft.endpointId = endpoint.id
-  if (upstreamId !== undefined) draft.upstreamId = upstreamId
+  if (upstreamId !== undefined) draft.upstreamId = cutText(upstreamId, MAX_NAME_CHARS)
   draft.unitPrices = { ...(input === undefined ? {} : { input }), ...(output === undefined ? {} : { output }) }
 }
 
@@ -274,7 +277,7 @@ function attemptOf(attempt: AttemptRecord): GenerationAttempt {
     recorded.errorType = attempt.abandoned === true ? 'cancelled' : error.type
     recorded.errorMessage = error.message
   }
-  if (upstreamId !== undefined) recorded.upstreamId = upstreamId
+  if (upstreamId !== undefined) recorded.upstreamId = cutText(upstreamId, MAX_NAME_CHARS)
   if (isByok !== undefined) recorded.isByok = isByok
   if (costUsd !== undefined) recorded.costUsd = costUsd
   return recorded
