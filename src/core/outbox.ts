@@ -247,9 +247,9 @@ export interface GivenUp {
 /** An outbox in a database, which needs regular cleanup. */
 export interface DurableOutbox extends Outbox {
   /**
-   * Deletes some of what is no longer needed: deliveries of deleted destinations, content of settled deliveries that a crash or race left behind,
-   * dead letters older than `deadLetterMs` (default 30 days; `Infinity`: none), data keys without content. Examines about `limit` rows and returns
-   * how many it deleted. Also repairs times after the clock was set back: deliveries due far ahead become due, and leases that end far ahead end soon
+   * Deletes all deliveries of deleted destinations, and some of what else is no longer needed: content of settled deliveries that a crash or race left
+   * behind, dead letters older than `deadLetterMs` (default 30 days; `Infinity`: none), data keys without content. Takes about `limit` rows at a time
+   * and returns how many it deleted. Also repairs times after the clock was set back: deliveries due far ahead become due, and leases that end far ahead end soon
    * unless their holder renews them. Deliveries that have waited longer than any type allows become dead letters (`expired`), even if no worker
    * sends; `onExpired` is called with them.
    */

@@ -18,12 +18,17 @@ const LONGEST_WAIT_MS = DESTINATION_DEFAULTS.maxAgeMs
 const TOO_OLD = `older than ${LONGEST_WAIT_MS / 3_600_000} hours`
 
 type Trx = Transaction<Tables>
+/** Changes at most `limit` rows of one destination, and returns how many. */
+type Step = (trx: Trx, engine: Engine, destinationId: string, now: number, limit: number) => Promise<number>
 type OnExpired = (expired: GivenUp) => void
 
 /** See `DurableOutbox.sweep`. Contents are checked piece by piece; each call continues where the last one stopped. */
 export function createSweep(database: Database, clock: Clock) {
   const { db, engine } = database
   let cursor = ''
+
+  const some = (trx: Trx, id: string, limit: number) =>
+    trx.selectFrom('outbox_deliveries').select(['seq', 'generation_id', 'content_bytes']).where('destination_id', '=', id).limit(limit)
 
   const deleteDeliveries = async (trx: Trx, rows: readonly { seq: number; generation_id: string; content_bytes: number }[]): Promise<number> => {
     if (rows.length === 0) return 0
@@ -34,7 +39,7 @@ export function createSweep(database: Database, clock: Clock) {
   }
 
   /** Repeats a step until nothing is left, because each step holds the write lock. Returns the number of rows changed. */
-  const allOf = async (step: typeof expireWaiting, id: string, limit: number): Promise<number> => {
+  const allOf = async (step: Step, id: string, limit: number): Promise<number> => {
     for (let changed = 0; ; await nextTurn()) {
       const last = await inTransaction(db, (trx) => step(trx, engine, id, clock.now(), limit))
       changed += last
@@ -61,19 +66,14 @@ export function createSweep(database: Database, clock: Clock) {
     const alive = new Map(existing.map(({ id, type }) => [id, type]))
     let swept = 0
     for (const id of queued) {
-      swept += await inTransaction(db, async (trx) => {
-        const all = trx
-          .selectFrom('outbox_deliveries')
-          .select(['seq', 'generation_id', 'content_bytes'])
-          .where('destination_id', '=', id)
-          .limit(limit)
-        return deleteDeliveries(
-          trx,
-          await (alive.has(id) ? all.where('died_at', '<', clock.now() - Math.min(deadLetterMs, clock.now())) : all).execute(),
-        )
-      })
       const type = alive.get(id)
-      if (type === undefined) continue
+      // All at once: it went with its workspace, and nothing of what its callers said may stay for hours.
+      if (type === undefined) {
+        swept += await allOf(async (trx) => deleteDeliveries(trx, await some(trx, id, limit).execute()), id, limit)
+        continue
+      }
+      const diedBefore = clock.now() - Math.min(deadLetterMs, clock.now())
+      swept += await inTransaction(db, async (trx) => deleteDeliveries(trx, await some(trx, id, limit).where('died_at', '<', diedBefore).execute()))
       const deliveries = await bringUpToDate(id, limit)
       if (deliveries > 0) onExpired({ destinationId: id, type, deliveries })
     }
