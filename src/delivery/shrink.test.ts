@@ -87,6 +87,15 @@ describe('a record that is too large', () => {
     expect(steps(whole).at(-1)?.metadata).toEqual({ ...generation.metadata, team: 'search', score: 0.5 })
   })
 
+  it('loses the largest of its parameters in the end, such as a bias for every token', () => {
+    const logit_bias = Object.fromEntries(Array.from({ length: 50_000 }, (_, token) => [token, -1]))
+    const whole = toDeliveryRecord({ ...generation, parameters: { temperature: 0.2, logit_bias, top_p: 0.9 } }, content, {
+      privacyMode: false,
+      broadcast: { cost: false, identity: false, requestContext: false },
+    })
+    expect(steps(whole).at(-1)?.generation.parameters).toEqual({ temperature: 0.2, top_p: 0.9 })
+  })
+
   it('never ends in half a character', () => {
     for (const words of ['\u{1f600}'.repeat(20_000), `x${'\u{1f600}'.repeat(20_000)}`])
       expect(JSON.stringify(shrinkRecord(record(false, words), 1))).not.toMatch(/\\ud[89a-f]/)

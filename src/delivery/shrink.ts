@@ -7,8 +7,11 @@ const MIN_METADATA_CHARS = 1_024
 const MIN_PARAMETER_CHARS = 256
 /** Names, tags and the like: callers who put a whole prompt there can still find it by its beginning. */
 const MIN_LABEL_CHARS = 256
-/** For all of the caller's own keys together, once nothing else is left to cut: among thousands of short values there is no text worth cutting. */
-const MAX_METADATA_CHARS = 16_384
+/**
+ * For all of the caller's own keys together, and for all parameters, once nothing else is left to cut: among thousands of short values there is no text
+ * worth cutting.
+ */
+const MAX_ENTRIES_CHARS = 16_384
 
 /**
  * Makes a record smaller that is too large for its destination. `step` counts from 1, and each step leaves half the text of the one before. The
@@ -24,12 +27,13 @@ export function shrinkRecord(record: DeliveryRecord, step: number): DeliveryReco
   const chars = limit < least ? 0 : limit
   const { content, ...rest } = record
   const metadata = cutAll(record.metadata, Math.max(chars, MIN_METADATA_CHARS))
+  const parameters = cutAll(record.generation.parameters, Math.max(chars, MIN_PARAMETER_CHARS))
   return {
     ...rest,
     ...cutAll(labels, Math.max(chars, MIN_LABEL_CHARS)),
     ...(chars > 0 && content !== undefined ? { content: cutAll(content, chars) } : {}),
-    generation: { ...record.generation, parameters: cutAll(record.generation.parameters, Math.max(chars, MIN_PARAMETER_CHARS)) },
-    metadata: chars > 0 ? metadata : fitEntries(metadata, MAX_METADATA_CHARS),
+    generation: { ...record.generation, parameters: chars > 0 ? parameters : fitEntries(parameters, MAX_ENTRIES_CHARS) },
+    metadata: chars > 0 ? metadata : fitEntries(metadata, MAX_ENTRIES_CHARS),
     gateway: { ...record.gateway, content_truncated: true },
     children: record.children.map(({ input, output, ...child }) => ({
       ...child,
