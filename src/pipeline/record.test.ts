@@ -125,7 +125,7 @@ it('ids and reasons of a server are recorded by their beginning', async () => {
   const long = 'x'.repeat(1_000_000)
   const generation = await recorded([{ upstreamId: long }], true, { nativeReason: long })
   const names = [generation.upstreamId, generation.nativeFinishReason, generation.attempts[0]?.upstreamId]
-  expect(names.map((name) => name?.length)).toEqual([256, 256, 256])
+  expect(names.map((name) => name?.length)).toEqual([1_024, 1_024, 1_024])
 })
 
 it('an invalid model name is recorded by its beginning, in whole characters', async () => {

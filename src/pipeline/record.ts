@@ -219,8 +219,8 @@ function setBroken({ trace }: Call, { usage, cost }: Generation): void {
 /** Longer than any model's name. Callers may send megabytes instead. */
 export const MAX_MODEL_CHARS = 512
 
-/** Longer than any vendor's ids and reasons. A server may send megabytes instead, which no destination would take. */
-const MAX_NAME_CHARS = 256
+/** Longer than ids and reasons of any vendor; gateways between write ids of several hundred. A server may send megabytes instead, which no destination would take. */
+const MAX_NAME_CHARS = 1_024
 
 /** Who called, from where, and what was asked for besides the model. */
 function setCaller(draft: Draft, call: Call): void {
