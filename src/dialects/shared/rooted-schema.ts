@@ -35,6 +35,7 @@ function withDefinitions(root: Json, { referring, inner }: Fitting, unfolding: U
   const named: { [name: string]: unknown } = {}
   const defs: Json = isObject(root['$defs']) ? root['$defs'] : {}
   const names = new Map<unknown, string>()
+  const freeName = nameSource(defs, named, inner)
   for (const node of referring) {
     const ref = node.$ref!
     const name = DEFINITION.exec(ref)?.[1]
@@ -45,7 +46,7 @@ function withDefinitions(root: Json, { referring, inner }: Fitting, unfolding: U
       delete node.$ref
       continue
     }
-    const known = names.get(target) ?? (name !== undefined && inner.has(name) ? name : freeName(defs, named, inner))
+    const known = names.get(target) ?? (name !== undefined && inner.has(name) ? name : freeName())
     names.set(target, known)
     named[known] = target
     node.$ref = `#/$defs/${known}`
@@ -53,11 +54,15 @@ function withDefinitions(root: Json, { referring, inner }: Fitting, unfolding: U
   return names.size === 0 ? root : { ...root, $defs: { ...defs, ...named } }
 }
 
-function freeName(...taken: readonly (Json | ReadonlyMap<string, unknown>)[]): string {
+/** Names that nothing has. What exists is counted for the first alone, because there may be tens of thousands of each. */
+function nameSource(...taken: readonly (Json | ReadonlyMap<string, unknown>)[]): () => string {
   const isTaken = (name: string): boolean => taken.some((names) => (names instanceof Map ? names.has(name) : Object.hasOwn(names, name)))
-  let count = taken.reduce((sum, names) => sum + (names instanceof Map ? names.size : Object.keys(names).length), 0)
-  while (isTaken(`shared${count}`)) count++
-  return `shared${count}`
+  let count: number | undefined
+  return () => {
+    count ??= taken.reduce((sum, names) => sum + (names instanceof Map ? names.size : Object.keys(names).length), 0)
+    while (isTaken(`shared${count}`)) count++
+    return `shared${count}`
+  }
 }
 
 function fitNode(node: unknown, depth: number, fitting: Fitting): unknown {
