@@ -31,9 +31,10 @@ export function takenMembers(schema: JsonObject): NamedSchema {
   const entries = Object.entries(properties)
   const others = entries.filter(([name]) => !TAKEN.test(name))
   const required: readonly unknown[] = Array.isArray(schema['required']) ? schema['required'] : []
-  const must = required.filter((name) => others.some(([other]) => other === name))
+  const apart = new Set<unknown>(others.map(([name]) => name))
+  const must = required.filter((name) => apart.has(name))
   const { required: _required, additionalProperties, ...rest } = schema
-  const left = required.filter((name) => !must.includes(name))
+  const left = required.filter((name) => !apart.has(name))
   return {
     schema: {
       ...rest,
