@@ -49,6 +49,22 @@ describe('a reference', () => {
     expect($ref).toMatch(/^#\/\$defs\//)
     expect((curated['$defs'] as JsonObject)[$ref.slice(8)]).toEqual(kind)
   })
+  it('to what has been copied too often stands alone', () => {
+    const large = { type: 'string', enum: Array.from({ length: 1000 }, (_, n) => `word ${n}`) }
+    const properties = Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`p${n}`, { $ref: '#/$defs/Large', description: 'd' }]))
+    const members = Object.values(curate({ type: 'object', $defs: { Large: large }, properties })['properties'] as object)
+    expect(members[0]).toEqual({ ...large, description: 'd' })
+    expect(members.at(-1)).toEqual({ $ref: '#/$defs/Large' })
+    expect(members.filter((each) => 'enum' in each).length).toBeLessThan(100)
+  })
+  it('has its target read once, however often it is named', () => {
+    let reads = 0
+    const target = new Proxy(kind, { get: (object, name) => (name === 'type' && reads++, Reflect.get(object, name) as unknown) })
+    const properties = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`p${n}`, { $ref: '#/$defs/Node', description: 'd' }]))
+    const nested = { type: 'object', properties: { kind: target, next: { $ref: '#/$defs/Node' } }, enum: [target] }
+    curate({ type: 'object', $defs: { Node: nested }, properties })
+    expect(reads).toBeLessThan(10)
+  })
 })
 
 it('a tuple has no keywords for additional items', () => {

@@ -30,18 +30,33 @@ const OF_TYPE: { readonly [keyword: string]: string } = {
  */
 export function curateSchema(schema: JsonObject, unfolding: Unfolding): JsonObject {
   const rooted = fitJsonSchema(schema, unfolding)
-  return mapSchemas(rooted, (node) => typed(referring(node, rooted)))
+  const standsAlone = once((target) => !JSON.stringify(target).includes('"$ref"'))
+  const replaces = (target: JsonObject): boolean => standsAlone(target) && unfolding.takes(target)
+  return mapSchemas(rooted, (node) => typed(referring(node, rooted, replaces)))
 }
 
-/** Keywords beside a reference are kept if the definition can replace the reference, which requires that it refers to nothing itself. */
-function referring(node: JsonObject, root: JsonObject): JsonObject {
+/** The answer for each object, found once: a definition may be as large as a body, and referred to tens of thousands of times. */
+function once(test: (target: JsonObject) => boolean): (target: JsonObject) => boolean {
+  const known = new Map<JsonObject, boolean>()
+  return (target) => {
+    let answer = known.get(target)
+    if (answer === undefined) known.set(target, (answer = test(target)))
+    return answer
+  }
+}
+
+/**
+ * Keywords beside a reference are kept if the definition can replace the reference, which requires that it refers to nothing itself, and that the copies of
+ * one request are not too much.
+ */
+function referring(node: JsonObject, root: JsonObject, replaces: (target: JsonObject) => boolean): JsonObject {
   const reference = asString(node['$ref'])
   if (reference === undefined) return node
   const { $ref: _, $defs: definitions, ...siblings } = node
   const kept = definitions === undefined ? {} : { $defs: definitions }
   if (Object.keys(siblings).length === 0) return node
   const target = resolve(root, reference)
-  if (target === undefined || JSON.stringify(target).includes('"$ref"')) return { $ref: reference, ...kept }
+  if (target === undefined || !replaces(target)) return { $ref: reference, ...kept }
   return { ...target, ...siblings, ...kept }
 }
 
