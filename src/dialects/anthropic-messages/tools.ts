@@ -30,14 +30,18 @@ type ToolSource = Pick<ModelRequest, 'tools' | 'tool_choice'>
 
 /** Functions under names that this endpoint accepts, and native tools; the decoder calls this again for the reverse mapping. */
 export function planTools(request: ToolSource, options: AnthropicMessagesOptions): ToolPlan {
-  const native: JsonObject[] = []
+  const named = new Map<unknown, JsonObject>()
   const others: Tool[] = []
   for (const tool of request.tools ?? []) {
     const encoded = nativeTool(tool, options)
     if (encoded === undefined) others.push(tool)
-    // Toolsets have no name, only a type.
-    else if (!native.some((each) => (each['name'] ?? each['type']) === (encoded['name'] ?? encoded['type']))) native.push(encoded)
+    else {
+      // Toolsets have no name, only a type.
+      const name = encoded['name'] ?? encoded['type']
+      if (!named.has(name)) named.set(name, encoded)
+    }
   }
+  const native = [...named.values()]
   const choice = request.tool_choice
   const chosenNative = typeof choice === 'object' && choice !== null ? nativeNamed(choice, native) : undefined
   const source = { tools: others, ...(choice === undefined || chosenNative !== undefined ? {} : { tool_choice: choice }) }

@@ -1,6 +1,7 @@
 import type { Tool } from '../../core/item.ts'
 import type { AnswerWriter } from '../shared/answer-writer.ts'
 import { asString, isObject, tryParseJson } from '../shared/json.ts'
+import { OpenCalls } from '../shared/open-calls.ts'
 import type { Json } from './block.ts'
 import type { ModelTraits } from './model-traits.ts'
 
@@ -24,10 +25,10 @@ export function splitTools(
   tools: readonly Tool[] | undefined,
   traits: ModelTraits,
 ): { readonly callable: readonly Tool[]; readonly system: readonly string[] } {
-  const system = (tools ?? []).filter((tool) => hostsTool(tool, traits))
-  if (system.length === 0) return { callable: tools ?? [], system: [] }
-  const names = new Set(system.map((tool) => traits.system_tools[kindOf(tool)!]!))
-  return { callable: tools!.filter((tool) => !system.includes(tool)), system: [...names] }
+  const system = new Set((tools ?? []).filter((tool) => hostsTool(tool, traits)))
+  if (system.size === 0) return { callable: tools ?? [], system: [] }
+  const names = new Set([...system].map((tool) => traits.system_tools[kindOf(tool)!]!))
+  return { callable: tools!.filter((tool) => !system.has(tool)), system: [...names] }
 }
 
 interface Use {
@@ -44,7 +45,7 @@ export class SystemToolDecoder {
   readonly #names: ModelTraits['system_tools']
   readonly #uses = new Map<number, Use>()
   readonly #results = new Map<number, { readonly use: Use; readonly status: unknown; content: Json }>()
-  #waiting: Use[] = []
+  #waiting = new OpenCalls<Use>()
 
   constructor(writer: AnswerWriter, traits: ModelTraits) {
     this.#writer = writer
@@ -58,9 +59,8 @@ export class SystemToolDecoder {
   }
 
   result(index: number, { toolUseId, status }: Json): void {
-    const use = this.#waiting.find(({ id }) => id === toolUseId)
+    const use = this.#waiting.take(asString(toolUseId) ?? '')
     if (use === undefined) return
-    this.#waiting = this.#waiting.filter((other) => other !== use)
     this.#results.set(index, { use, status, content: {} })
   }
 
@@ -79,7 +79,7 @@ export class SystemToolDecoder {
     if (use !== undefined) {
       this.#uses.delete(index)
       if (use.name === this.#names.web_search) this.#search(use)
-      else this.#waiting.push(use)
+      else this.#waiting.add(use.id, use)
     }
     const result = this.#results.get(index)
     if (result === undefined) return
@@ -90,8 +90,8 @@ export class SystemToolDecoder {
   /** Ends runs whose results never came. */
   finish(): void {
     for (const index of [...this.#uses.keys(), ...this.#results.keys()]) this.stop(index)
-    for (const use of this.#waiting) this.#code(use, undefined, 'incomplete')
-    this.#waiting = []
+    for (const use of this.#waiting.left) this.#code(use, undefined, 'incomplete')
+    this.#waiting = new OpenCalls()
   }
 
   #search(use: Use): void {

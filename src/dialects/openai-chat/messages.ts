@@ -113,10 +113,11 @@ function encodeContent(parts: readonly ContentPart[], target: ChatTarget): strin
 /** Servers look for breakpoints on texts alone, so the breakpoint of a picture or a file goes to the text before it. */
 function marksOnTexts(parts: readonly ContentPart[]): readonly ContentPart[] {
   const moved = [...parts]
+  let before = -1
   for (const [at, part] of parts.entries()) {
-    if (part.type === 'input_text' || !('prompt_cache_breakpoint' in part) || part.prompt_cache_breakpoint == null) continue
-    const before = parts.slice(0, at).findLastIndex(({ type }) => type === 'input_text')
-    if (before !== -1) moved[before] = { ...(parts[before] as InputText), ...markOf(part) }
+    if (part.type === 'input_text') before = at
+    else if (before !== -1 && 'prompt_cache_breakpoint' in part && part.prompt_cache_breakpoint != null)
+      moved[before] = { ...(parts[before] as InputText), ...markOf(part) }
   }
   return moved
 }
@@ -155,35 +156,39 @@ function assistantMessage(parts: readonly AssistantPart[], options: OpenAiChatOp
 
 function toolCalls(calls: readonly CallPart[], parts: readonly AssistantPart[], options: OpenAiChatOptions, scope: string): JsonObject[] {
   const { tool_signature_path: path, tool_extra: member } = options
+  const places = new Map<AssistantPart, number>(path.length > 0 || member !== null ? parts.map((part, at) => [part, at]) : [])
+  const before = (call: CallPart, read: (part: ReasoningPart) => string | undefined): string | undefined =>
+    signBefore(places.get(call)!, call === calls[0], parts, read)
   return calls.map((call) => {
     const encoded = { id: call.id, type: 'function', function: { name: call.name, arguments: wholeArguments(call.arguments) } }
     if (path.length > 0) {
-      const signature = signBefore(call, calls, parts, (part) => (part.scope === undefined || part.scope === scope ? part.signature : undefined))
+      const signature = before(call, (part) => (part.scope === undefined || part.scope === scope ? part.signature : undefined))
       return signature === undefined ? encoded : { ...encoded, ...nest(path, signature) }
     }
     if (member === null) return encoded
-    const extra = signBefore(call, calls, parts, (part) => (part.signs === 'call' && part.scope === scope ? part.data : undefined))
+    const extra = before(call, (part) => (part.signs === 'call' && part.scope === scope ? part.data : undefined))
     return extra === undefined ? encoded : { ...encoded, [member]: tryParseJson(extra) }
   })
 }
 
-/** The signature before a call signs it; a signature after all calls belongs to the first. `read` returns the signature of a part, if it is one. */
+/**
+ * The signature before the call at this place signs it; a signature after all calls belongs to the first. `read` returns the signature of a part, if it
+ * is one.
+ */
 function signBefore(
-  call: CallPart,
-  calls: readonly CallPart[],
+  at: number,
+  isFirst: boolean,
   parts: readonly AssistantPart[],
   read: (part: ReasoningPart) => string | undefined,
 ): string | undefined {
   const usable = (part: AssistantPart | undefined): string | undefined => (part?.type === 'reasoning' ? read(part) : undefined)
-  const at = parts.indexOf(call)
   for (let index = at - 1; index >= 0 && parts[index]!.type !== 'call'; index--) {
     const sign = usable(parts[index])
     if (sign !== undefined) return sign
   }
-  if (call !== calls[0]) return undefined
-  const lastCall = parts.indexOf(calls[calls.length - 1]!)
+  if (!isFirst) return undefined
   return parts
-    .slice(lastCall + 1)
+    .slice(parts.findLastIndex(({ type }) => type === 'call') + 1)
     .map(usable)
     .find((sign) => sign !== undefined)
 }
