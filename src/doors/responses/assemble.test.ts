@@ -8,6 +8,7 @@ import { manualClock } from '../../lib/clock.ts'
 import { sequentialIds } from '../../lib/id.ts'
 import { checkWire, parseWire } from '../../testing/check-wire.ts'
 import { drawnAnswer } from '../../testing/drawn-events.ts'
+import { listSteps } from '../../testing/list-steps.ts'
 import { Assembler } from './assemble.ts'
 import type { AssemblerOptions } from './assembler-options.ts'
 import { verifies } from '../../../e2e/requirements.ts'
@@ -493,4 +494,21 @@ describe('Assembler properties', () => {
     expect(parseWire(subject.takeWire()).filter((event) => event.type === 'response.completed')).toHaveLength(1)
     expect(subject.takeWire()).toBe('')
   })
+})
+
+it('items that wait behind an open thought are not gone through at each end, nor moved when the first of them comes', () => {
+  const count = 200
+  const keys = Array.from({ length: count }, (_, n) => `c${n}`)
+  const events: readonly ModelEvent[] = [
+    { type: 'item-start', key: 'r', item: { type: 'reasoning', summary: [] } },
+    { type: 'reasoning-delta', key: 'r', kind: 'text', delta: 'why' },
+    ...keys.map((key) => call(key)),
+    ...keys.flatMap((key) => [args(key, '{}'), close(key)]),
+    close('r'),
+    end,
+  ]
+  const subject = assembler(true)
+  expect(listSteps(() => subject.push(events))).toBeLessThan(count * 20)
+  subject.finish()
+  expect(subject.output()).toHaveLength(count + 1)
 })

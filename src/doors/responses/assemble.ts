@@ -2,24 +2,17 @@ import { GatewayError } from '../../core/error.ts'
 import type { FinishReason, ModelEvent, Stopped } from '../../core/event.ts'
 import type { OutputItem } from '../../core/item.ts'
 import type { PromptCount, Usage } from '../../core/usage.ts'
+import { Fifo } from '../../lib/fifo.ts'
 import { AnswerItems, type ItemText } from './answer-items.ts'
 import type { AssemblerOptions } from './assembler-options.ts'
 import { closeDespite } from './close-despite.ts'
 import { mintItemId } from './item-ids.ts'
 import type { ClosingStatus, ItemEvent, ItemPatch, OpenItem } from './open-item.ts'
+import { hasText, type Slot } from './slot.ts'
 import { verdictOf, type Verdict } from './resource.ts'
 import { WholeCharacters } from './whole-characters.ts'
 import type { AnswerWriter } from './answer-writer.ts'
 import { ResponsesWriter } from './responses-writer.ts'
-
-interface Slot {
-  readonly item: OutputItem
-  /** The public id, when a layer minted it. */
-  readonly id: string | undefined
-  readonly waiting: ItemEvent[]
-  /** Set when the item ended while it waited for its turn. */
-  ended?: { readonly patch: ItemPatch | undefined; readonly status: ClosingStatus }
-}
 
 /** A thought that has not ended although the text it led to has begun. */
 interface Parked {
@@ -27,8 +20,6 @@ interface Parked {
   readonly index: number
   readonly slot: Slot
 }
-
-const hasText = (slot: Slot | undefined): boolean => slot?.item.type === 'message' && slot.waiting.length > 0
 
 const DEFAULT_MAX_CHARS = 64 * 1024 * 1024
 
@@ -45,7 +36,9 @@ export class Assembler {
   readonly #options: AssemblerOptions
   readonly #writer: AnswerWriter
   readonly #slots = new Map<string, Slot>()
-  readonly #queue: string[] = []
+  readonly #queue = new Fifo<string>()
+  /** How many messages with text wait: there may be tens of thousands of items, and it is asked at each event. */
+  #waitingTexts = 0
   readonly #output = new AnswerItems()
   readonly #characters = new WholeCharacters()
   /** Created with the first such thought: most answers have none. */
@@ -177,7 +170,9 @@ export class Assembler {
       const slot = this.#slots.get(event.key)
       if (slot === undefined) throw new Error(`event ${event.type} for the item ${event.key}, which is not open`)
       slot.waiting.push(event)
-      if (slot.item.type === 'message') this.#letTextPass()
+      if (slot.item.type !== 'message') return
+      if (slot.waiting.length === 1) this.#waitingTexts++
+      this.#letTextPass()
     }
   }
 
@@ -223,7 +218,7 @@ export class Assembler {
 
   /** Open thoughts let waiting text pass; they keep their place in the answer. */
   #letTextPass(): void {
-    while (this.#active?.pause !== undefined && this.#queue.some((key) => hasText(this.#slots.get(key)))) {
+    while (this.#active?.pause !== undefined && this.#waitingTexts > 0) {
       const key = this.#activeKey!
       this.#active.pause()
       this.#parked = (this.#parked ?? new Map<string, Parked>()).set(key, {
@@ -250,6 +245,7 @@ export class Assembler {
 
   #activate(key: string): Slot {
     const slot = this.#slots.get(key)!
+    if (hasText(slot)) this.#waitingTexts--
     const id = slot.id ?? mintItemId(slot.item, this.#options.newId)
     this.#active = this.#writer.item(slot.item, id, this.#output.length)
     this.#activeKey = key
