@@ -1,5 +1,5 @@
-/** What walks a list, or copies one, at the cost of its length. */
-const WALKS = [
+/** What walks a list, or copies one, at the cost of its length. The iterator stands for loops and for lists spread into others. */
+const WALKS: readonly (string | symbol)[] = [
   'includes',
   'indexOf',
   'lastIndexOf',
@@ -12,7 +12,8 @@ const WALKS = [
   'slice',
   'shift',
   'unshift',
-] as const
+  Symbol.iterator,
+]
 
 /**
  * The elements that searches in lists, copies of them and listings of an object's names may touch while `run` runs, at most. Twice the input may cost
@@ -21,15 +22,15 @@ const WALKS = [
  */
 export function listSteps(run: () => unknown): number {
   let steps = 0
-  const lists = Array.prototype as unknown as { [name: string]: (this: unknown[], ...args: unknown[]) => unknown }
-  const walks = new Map(WALKS.map((name) => [name, lists[name]!]))
+  const lists = Array.prototype as unknown as { [name: string | symbol]: (this: unknown[], ...args: unknown[]) => unknown }
+  const walks = WALKS.map((name) => ({ name, walk: lists[name]! }))
   const { keys } = Object
-  for (const [name, walk] of walks) {
+  walks.forEach(({ name, walk }) => {
     lists[name] = function (...args) {
       steps += this.length
-      return walk.apply(this, args)
+      return Reflect.apply(walk, this, args)
     }
-  }
+  })
   Object.keys = (value: object) => {
     const names = keys(value)
     steps += names.length
@@ -38,7 +39,7 @@ export function listSteps(run: () => unknown): number {
   try {
     run()
   } finally {
-    for (const [name, walk] of walks) lists[name] = walk
+    walks.forEach(({ name, walk }) => void (lists[name] = walk))
     Object.keys = keys
   }
   return steps

@@ -26,6 +26,14 @@ type Logprobs = ReturnType<typeof decodeLogprobs>
 
 const joined = (before: Logprobs, more: Logprobs): Logprobs => (before === undefined || more === undefined ? (before ?? more) : [...before, ...more])
 
+/** Adds to the same list, because a server may send blanks for as long as it likes. */
+function held(before: NonNullable<Logprobs>[number][] | undefined, more: Logprobs): NonNullable<Logprobs>[number][] | undefined {
+  if (more === undefined) return before
+  const list = before ?? []
+  for (const each of more) list.push(each)
+  return list
+}
+
 /** Reads the contents of a delta, or of a whole message: thoughts, text, pictures, calls. One instance per answer. */
 export class DeltaReader {
   /** Set by every delta that did more than write text. */
@@ -39,7 +47,7 @@ export class DeltaReader {
   /** Logprobs of the current delta, for its first text. */
   #logprobs: Logprobs
   /** Logprobs of text that is held back. */
-  #waiting: Logprobs
+  #waiting: NonNullable<Logprobs>[number][] | undefined
 
   constructor({ target, writer, reasoning, citations, aside }: DeltaReaderParts) {
     this.#target = target
@@ -76,7 +84,7 @@ export class DeltaReader {
     this.#logprobs = logprobs
     this.#content(delta['content'])
     if (!this.#splitter.holdsText) this.#waiting = undefined
-    else if (delta['content']) this.#waiting = joined(this.#waiting, logprobs)
+    else if (delta['content']) this.#waiting = held(this.#waiting, logprobs)
     // Logprobs of a delta without text belong to no other delta, and the next one may be read without parsing.
     this.#logprobs = undefined
     if (typeof delta['refusal'] === 'string') this.#writer.refusal(delta['refusal'])

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import type { ModelEvent } from '../../core/event.ts'
+import { listSteps } from '../../testing/list-steps.ts'
 import { chatTarget } from './__fixtures__/target.ts'
 import { ChatDecoder } from './stream.ts'
 
@@ -60,4 +61,14 @@ it.each([
     expect(told.map(({ delta }) => delta)).toEqual(texts)
     expect(told.flatMap((event) => event.logprobs ?? []).map((each) => each.token)).toEqual(tokens)
   }
+})
+
+it('those of blanks at the start, which are held back, are kept without copying them at each', () => {
+  const count = 200
+  const blanks = Array.from({ length: count }, () => chunk({ content: ' ' }, { logprobs: { content: [token(' ')] } }))
+  const frames = [...blanks, chunk({ content: 'x' }, { logprobs: { content: [token('x')] } })].map((frame) => JSON.stringify(frame))
+  const decoder = new ChatDecoder({ input: [] }, chatTarget())
+  const out: ModelEvent[] = []
+  expect(listSteps(() => frames.forEach((frame) => decoder.push(frame, undefined, out)))).toBeLessThan(count * 30)
+  expect(out.flatMap((event) => (event.type === 'text-delta' ? [event.logprobs?.length] : []))).toEqual([count + 1])
 })

@@ -36,10 +36,26 @@ function withoutNotation(written: string): string {
   return (tokens < 0 ? written : written.slice(0, tokens)).trim().replace(/^(?:functions\.|default_api[.:])/, '')
 }
 
+const byCodeUnits = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
+
+/** The index of the first name that is not before this text; the number of names if there is none. */
+function placeOf(text: string, names: readonly string[]): number {
+  let from = 0
+  let to = names.length
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if (names[middle]! < text) from = middle + 1
+    else to = middle
+  }
+  return from
+}
+
 export function createToolNames(rule: NameRule): ToolNames {
   // Most requests have no tools, and allocations have a cost.
   let byOrigin: Map<string, string> | undefined
   let byUpstream: Map<string, ToolOrigin> | undefined
+  /** Names in order, for finding those with a beginning; servers may ask with every piece of a call. */
+  let inOrder: readonly string[] | undefined
 
   const sanitize = (plain: string): string => {
     const common = plain.replace(/[^a-zA-Z0-9_-]/g, '_').replace(/^[^a-zA-Z_]+/, '_')
@@ -60,6 +76,7 @@ export function createToolNames(rule: NameRule): ToolNames {
       byUpstream ??= new Map()
       const isTaken = (wanted: string): boolean => byUpstream!.has(wanted) || rule.taken?.has(wanted) === true
       for (let attempt = 1; isTaken(upstream) && attempt < 100; attempt++) upstream = sanitize(`${plain}~${attempt}`)
+      inOrder = undefined
       byOrigin.set(id, upstream)
       byUpstream.set(upstream, { kind, name, ...(namespace == null || namespace === '' ? {} : { namespace }) })
       return upstream
@@ -69,7 +86,8 @@ export function createToolNames(rule: NameRule): ToolNames {
     },
     begins(written) {
       if (byUpstream === undefined || byUpstream.has(written)) return false
-      return [...byUpstream.keys()].some((name) => name.startsWith(written))
+      inOrder ??= [...byUpstream.keys()].toSorted(byCodeUnits)
+      return inOrder[placeOf(written, inOrder)]?.startsWith(written) === true
     },
   }
 }
