@@ -28,6 +28,9 @@ const REQUESTS: { readonly [name: string]: (count: number) => ModelRequest } = {
   'calls of one turn': (count) => ({ input: [QUESTION, ...times(count, call), ...times(count, output)], tools: times(count, (n) => fn(n)) }),
   'calls whose results come in reverse': (count) => ({ input: [QUESTION, ...times(count, call), ...times(count, output).toReversed()] }),
   'results before their calls': (count) => ({ input: [QUESTION, ...times(count, output), ...times(count, call)] }),
+  'results of one id before their calls': (count) => ({
+    input: [QUESTION, ...times(count, () => output(0)), ...times(count, () => call(0))],
+  }),
   'results without calls': (count) => ({ input: [QUESTION, ...times(count, output)] }),
   'turns with a thought each': (count) => ({
     input: times(count, (n) => [

@@ -44,7 +44,7 @@ function pairCalls(entries: readonly Entry[], mapId: MapId, dropped: Set<string>
   /** Calls of the endpoint's own tools that the caller runs, which some clients answer like functions. */
   const ownCalls = new Set<string>()
   /** Outputs that no earlier call waits for; a later one may. */
-  const earlyOutputs = new Map<string, Entry[]>()
+  const earlyOutputs = new OpenCalls<Entry>()
   const occurrences = new Map<string, number>()
   for (const entry of entries) {
     if (!entry.bySpeaker) openCalls.endTurn()
@@ -60,7 +60,7 @@ function pairCalls(entries: readonly Entry[], mapId: MapId, dropped: Set<string>
       const call = openCalls.take(callId)
       if (call !== undefined) entry.item = answering(entry.item, call.entry, call.id)
       else if (ownCalls.delete(callId)) entry.item = { ...entry.item, call_id: mapId(callId, 0) }
-      else addTo(earlyOutputs, callId, entry)
+      else earlyOutputs.add(callId, entry)
     } else if (callId.length > 0) {
       if (entry.bySpeaker) ownCalls.add(callId)
       else ownCalls.delete(callId)
@@ -69,7 +69,7 @@ function pairCalls(entries: readonly Entry[], mapId: MapId, dropped: Set<string>
     }
   }
   const answers = answersOf(openCalls.left, earlyOutputs)
-  for (const entry of [...earlyOutputs.values()].flat()) {
+  for (const entry of earlyOutputs.left) {
     dropped.add('input: output without its call became text')
     entry.item = orphanMessage(entry.item!)
   }
@@ -77,21 +77,15 @@ function pairCalls(entries: readonly Entry[], mapId: MapId, dropped: Set<string>
 }
 
 /** The outputs of calls that no later one answers. Takes those that came too early out of `earlyOutputs`. */
-function answersOf(calls: readonly OpenCall[], earlyOutputs: ReadonlyMap<string, Entry[]>): Map<Entry, Entry> {
+function answersOf(calls: readonly OpenCall[], earlyOutputs: OpenCalls<Entry>): Map<Entry, Entry> {
   const answers = new Map<Entry, Entry>()
   for (const { entry: call, id, callId } of calls) {
-    const early = earlyOutputs.get(callId)?.shift()
+    const early = earlyOutputs.take(callId)
     if (early === undefined && call.item?.['async'] === true) continue
     if (early !== undefined) early.item = answering(early.item!, call, id)
     answers.set(call, early ?? missingOutput(call))
   }
   return answers
-}
-
-function addTo(earlyOutputs: Map<string, Entry[]>, callId: string, entry: Entry): void {
-  const known = earlyOutputs.get(callId)
-  if (known === undefined) earlyOutputs.set(callId, [entry])
-  else known.push(entry)
 }
 
 /** `answers` maps a call to its output, which is at another place or not in the list yet. */

@@ -93,14 +93,15 @@ function fromBothEnds(units: readonly Unit[], room: number): Choice {
   const kept = new Set<number>()
   let left = room
   // The end goes first, because the latest messages matter most.
-  for (let fromEnd = true; open.length > 0; fromEnd = !fromEnd) {
-    const next = fromEnd ? open.at(-1)! : open[0]!
+  let first = 0
+  for (let fromEnd = true; first < open.length; fromEnd = !fromEnd) {
+    const next = fromEnd ? open.at(-1)! : open[first]!
     const { tokens } = units[next]!
     if (tokens > left) return { kept, partial: next, left }
     left -= tokens
     kept.add(next)
     if (fromEnd) open.pop()
-    else open.shift()
+    else first++
   }
   return { kept, partial: undefined, left }
 }
