@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { GuardrailRules } from '../../core/guardrail.ts'
 import { testEndpoint, type EndpointParts } from '../../testing/endpoints.ts'
+import { listSteps } from '../../testing/list-steps.ts'
 import { compileEndpointRule } from './endpoint-rules.ts'
 
 const judge = (rules: GuardrailRules, parts: EndpointParts): string | undefined =>
@@ -70,4 +71,16 @@ it('all guardrails must agree, and the one that does not is named', () => {
   expect(rule(testEndpoint({ model: 'acme/small' }))).toBeUndefined()
   expect(rule(testEndpoint({ model: 'acme/large' }))).toBe('the guardrail "narrow" does not allow the model')
   expect(compileEndpointRule([{ id: '1', name: 'x', scope: 'workspace', rules: { content_filters: [], enforce_zdr: false } }])).toBeUndefined()
+})
+
+it('a list of patterns is compared with the names of an endpoint once, however often it is asked', () => {
+  const patterns = Array.from({ length: 200 }, (_, n) => `*${n}*x*y*z`)
+  const endpoints = Array.from({ length: 20 }, (_, n) => testEndpoint({ model: `acme/m${n}-xyz` }))
+  const listAll = (): unknown => {
+    const rule = compileEndpointRule([{ id: 'g', name: 'g', scope: 'workspace', rules: { ignored_models: patterns } }])!
+    return endpoints.map(rule)
+  }
+  const first = listSteps(listAll)
+  expect(first).toBeGreaterThan(patterns.length)
+  expect(listSteps(listAll)).toBeLessThan(first / 20)
 })

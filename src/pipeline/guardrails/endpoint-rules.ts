@@ -2,7 +2,7 @@ import type { Endpoint } from '../../core/endpoint.ts'
 import type { AppliedGuardrail, GuardrailRules } from '../../core/guardrail.ts'
 import { isNamed } from '../../core/endpoint-names.ts'
 import { vendorNames, vendorTag, writtenName } from '../../core/provider-names.ts'
-import { matchesWildcard } from '../../lib/wildcard.ts'
+import { compileWildcards } from '../../lib/wildcard.ts'
 
 /** Why an endpoint may not serve a call, as a clause; undefined if it may. */
 export type EndpointRule = (endpoint: Endpoint) => string | undefined
@@ -23,8 +23,8 @@ export function compileEndpointRule(guardrails: readonly AppliedGuardrail[]): En
 function rulesOf(rules: GuardrailRules): readonly EndpointRule[] {
   const { allowed_models: allowedModels, ignored_models: ignoredModels, allowed_providers: allowed, ignored_providers: ignored } = rules
   const list: EndpointRule[] = []
-  if (allowedModels != null) list.push((endpoint) => (namesModel(allowedModels, endpoint) ? undefined : 'does not allow the model'))
-  if (ignoredModels != null) list.push((endpoint) => (meansModel(ignoredModels, endpoint) ? 'forbids the model' : undefined))
+  if (allowedModels != null) list.push((endpoint) => (isOneOf(allowedModels).named(endpoint) ? undefined : 'does not allow the model'))
+  if (ignoredModels != null) list.push((endpoint) => (isOneOf(ignoredModels).meant(endpoint) ? 'forbids the model' : undefined))
   if (allowed != null) {
     const isAllowed = namesProvider(allowed)
     list.push((endpoint) => (isAllowed(endpoint) ? undefined : 'does not allow the provider'))
@@ -40,12 +40,41 @@ function rulesOf(rules: GuardrailRules): readonly EndpointRule[] {
   return list
 }
 
-const namesModel = (patterns: readonly string[], endpoint: Endpoint): boolean =>
-  isNamed(endpoint, (name) => patterns.some((pattern) => matchesWildcard(pattern, name)))
+/** Whether an endpoint's model is one of a list of patterns. */
+interface ListedModels {
+  readonly named: (endpoint: Endpoint) => boolean
+  /** Whoever forbids a model means it under any name, also under its provider's own. */
+  readonly meant: (endpoint: Endpoint) => boolean
+}
 
-/** Whoever forbids a model means it under any name, also under its provider's own. */
-const meansModel = (patterns: readonly string[], endpoint: Endpoint): boolean =>
-  namesModel(patterns, endpoint) || endpoint.knownAs?.some((name) => patterns.some((pattern) => matchesWildcard(pattern, name))) === true
+/** How many are kept, the last used: with answers for every endpoint of the catalog, each may take half a megabyte. */
+const MAX_KEPT = 64
+/** By the list, which stays the same as long as its guardrail: lists of models ask about every endpoint of the catalog, and so may a call. */
+const compiledLists = new Map<readonly string[], ListedModels>()
+
+function isOneOf(patterns: readonly string[]): ListedModels {
+  let list = compiledLists.get(patterns)
+  if (list !== undefined) compiledLists.delete(patterns)
+  else {
+    if (compiledLists.size === MAX_KEPT) compiledLists.delete(compiledLists.keys().next().value!)
+    const matches = compileWildcards(patterns)
+    const named = remembered((endpoint) => isNamed(endpoint, matches))
+    const meant = remembered((endpoint) => named(endpoint) || endpoint.knownAs?.some(matches) === true)
+    list = { named, meant }
+  }
+  compiledLists.set(patterns, list)
+  return list
+}
+
+/** The names of an endpoint change only with the catalog, so each is asked about once: a thousand patterns against thousands of names take seconds. */
+function remembered(test: (endpoint: Endpoint) => boolean): (endpoint: Endpoint) => boolean {
+  const known = new WeakMap<Endpoint, boolean>()
+  return (endpoint) => {
+    let answer = known.get(endpoint)
+    if (answer === undefined) known.set(endpoint, (answer = test(endpoint)))
+    return answer
+  }
+}
 
 /** Every call asks about each endpoint again, and the names of an endpoint change only with the catalog. */
 const knownNames = new WeakMap<Endpoint, readonly string[]>()
