@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { GatewayError } from '../../core/error.ts'
 import type { JsonObject } from '../../core/item.ts'
 import { parseExact } from '../../lib/exact-json.ts'
+import { listSteps } from '../../testing/list-steps.ts'
 import { decodeResponsesRequest } from '../responses/decode-request.ts'
 import { messagesToResponses } from './to-responses.ts'
 
@@ -114,6 +115,14 @@ describe('the arguments of calls', () => {
     expect(exactly).not.toHaveBeenCalled()
     const text = body(['{"id":1234567890123456789}'])
     expect(argumentsOf(text, exactly)).toEqual(argumentsOf(text))
+  })
+  it('are found in one pass, however many calls a message has', () => {
+    const stepsFor = (count: number): number => {
+      const text = body(Array.from({ length: count }, () => '{"n":12345678901234567890}'))
+      const parsed: unknown = JSON.parse(text)
+      return listSteps(() => messagesToResponses(parsed, () => parseExact(text)))
+    }
+    expect(stepsFor(400)).toBeLessThan(6 * stepsFor(100))
   })
 })
 

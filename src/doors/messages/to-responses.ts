@@ -60,12 +60,15 @@ export function messagesToResponses(body: unknown, exactly?: () => unknown): Mes
  */
 function conversationOf(messages: readonly Message[], exactly: (() => unknown) | undefined): readonly (readonly InputItem[])[] {
   let exact: readonly Message[] | undefined
-  return messages.map((message, at) =>
-    toItems([message], (block) => {
+  return messages.map((message, at) => {
+    // By block, because a message may hold tens of thousands of calls.
+    let places: ReadonlyMap<unknown, number> | undefined
+    return toItems([message], (block) => {
       exact ??= ((exactly?.() ?? { messages }) as { readonly messages: readonly Message[] }).messages
-      return (exact[at]!.content as readonly JsonObject[])[(message.content as readonly JsonObject[]).indexOf(block)]!['input']
-    }),
-  )
+      places ??= new Map((message.content as readonly JsonObject[]).map((each, place) => [each, place]))
+      return (exact[at]!.content as readonly JsonObject[])[places.get(block)!]!['input']
+    })
+  })
 }
 
 function checkShape(body: unknown): void {
