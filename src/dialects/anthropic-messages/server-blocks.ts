@@ -47,13 +47,12 @@ export const isServerBlock = ({ type }: Block): boolean => /_tool_(?:use|result)
 export function replayable(turns: readonly (readonly Block[])[], toolNames: ReadonlySet<string>, open: readonly Block[] | undefined): Block[][] {
   const results = new Set(turns.flatMap((blocks) => blocks.map((block) => asString(block['tool_use_id']))))
   const calls = new Set<string>()
+  const isOffered = endsInOne(toolNames)
   for (const blocks of turns) {
     for (const block of blocks) {
       const id = asString(block['id'])
       if (id === undefined || !isServerCall(block) || !(results.has(id) || blocks === open)) continue
-      const name = asString(block['name']) ?? ''
-      // One offered tool may make calls under several names: code execution runs shells and editors.
-      if ([...toolNames].some((tool) => name === tool || name.endsWith(tool))) calls.add(id)
+      if (isOffered(asString(block['name']) ?? '')) calls.add(id)
     }
   }
   const stays = (block: Block): boolean => {
@@ -61,4 +60,20 @@ export function replayable(turns: readonly (readonly Block[])[], toolNames: Read
     return id === undefined || calls.has(id)
   }
   return turns.map((blocks) => blocks.filter(stays))
+}
+
+/** Servers accept no longer one. */
+const LONGEST_NAME = 256
+
+/**
+ * Whether a name ends in that of a tool: one offered tool may make calls under several names, as code execution runs shells and editors. The ends of the
+ * name are looked up, because a request may offer tens of thousands of tools.
+ */
+function endsInOne(toolNames: ReadonlySet<string>): (name: string) => boolean {
+  let longest = 0
+  for (const tool of toolNames) longest = Math.min(LONGEST_NAME, Math.max(longest, tool.length))
+  return (name) => {
+    for (let start = Math.max(0, name.length - longest); start < name.length; start++) if (toolNames.has(name.slice(start))) return true
+    return toolNames.has(name)
+  }
 }
