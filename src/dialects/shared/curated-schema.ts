@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../core/item.ts'
+import { remembered } from '../../lib/remembered.ts'
 import { asString, isObject } from './json.ts'
 import { fitJsonSchema } from './rooted-schema.ts'
 import { resolve } from './schema-pointer.ts'
@@ -30,19 +31,10 @@ const OF_TYPE: { readonly [keyword: string]: string } = {
  */
 export function curateSchema(schema: JsonObject, unfolding: Unfolding): JsonObject {
   const rooted = fitJsonSchema(schema, unfolding)
-  const standsAlone = once((target) => !JSON.stringify(target).includes('"$ref"'))
+  // A definition may be as large as a body, and referred to tens of thousands of times.
+  const standsAlone = remembered<JsonObject>((target) => !JSON.stringify(target).includes('"$ref"'))
   const replaces = (target: JsonObject): boolean => standsAlone(target) && unfolding.takes(target)
   return mapSchemas(rooted, (node) => typed(referring(node, rooted, replaces)))
-}
-
-/** The answer for each object, found once: a definition may be as large as a body, and referred to tens of thousands of times. */
-function once(test: (target: JsonObject) => boolean): (target: JsonObject) => boolean {
-  const known = new Map<JsonObject, boolean>()
-  return (target) => {
-    let answer = known.get(target)
-    if (answer === undefined) known.set(target, (answer = test(target)))
-    return answer
-  }
 }
 
 /**

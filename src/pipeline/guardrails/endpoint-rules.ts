@@ -2,6 +2,7 @@ import type { Endpoint } from '../../core/endpoint.ts'
 import type { AppliedGuardrail, GuardrailRules } from '../../core/guardrail.ts'
 import { isNamed } from '../../core/endpoint-names.ts'
 import { vendorNames, vendorTag, writtenName } from '../../core/provider-names.ts'
+import { remembered } from '../../lib/remembered.ts'
 import { compileWildcards } from '../../lib/wildcard.ts'
 
 /** Why an endpoint may not serve a call, as a clause; undefined if it may. */
@@ -58,22 +59,13 @@ function isOneOf(patterns: readonly string[]): ListedModels {
   else {
     if (compiledLists.size === MAX_KEPT) compiledLists.delete(compiledLists.keys().next().value!)
     const matches = compileWildcards(patterns)
-    const named = remembered((endpoint) => isNamed(endpoint, matches))
-    const meant = remembered((endpoint) => named(endpoint) || endpoint.knownAs?.some(matches) === true)
+    // The names of an endpoint change only with the catalog: a thousand patterns against thousands of names take seconds.
+    const named = remembered<Endpoint>((endpoint) => isNamed(endpoint, matches))
+    const meant = remembered<Endpoint>((endpoint) => named(endpoint) || endpoint.knownAs?.some(matches) === true)
     list = { named, meant }
   }
   compiledLists.set(patterns, list)
   return list
-}
-
-/** The names of an endpoint change only with the catalog, so each is asked about once: a thousand patterns against thousands of names take seconds. */
-function remembered(test: (endpoint: Endpoint) => boolean): (endpoint: Endpoint) => boolean {
-  const known = new WeakMap<Endpoint, boolean>()
-  return (endpoint) => {
-    let answer = known.get(endpoint)
-    if (answer === undefined) known.set(endpoint, (answer = test(endpoint)))
-    return answer
-  }
 }
 
 /** Every call asks about each endpoint again, and the names of an endpoint change only with the catalog. */
