@@ -117,7 +117,6 @@ describe('a watched configuration', () => {
   test('reloads nothing while there is no file', async () => {
     await rm(file)
     const { changes } = await start()
-    // The first look at a missing file is told at once, as if something had changed.
     await new Promise((resolve) => setTimeout(resolve, 300))
     expect(changes).toHaveLength(0)
   })

@@ -1,4 +1,3 @@
-import { unwatchFile, watchFile, type Stats } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { ConfigError } from '../core/config-error.ts'
 import { asGatewayError, type GatewayError } from '../core/error.ts'
@@ -6,6 +5,7 @@ import type { Config } from '../core/config.ts'
 import { defined } from '../lib/defined.ts'
 import { withLines } from './lines.ts'
 import { configFileAt, configFileCandidates, loadConfig, readConfigFile, readOf, type ConfigRead, type LoadOptions } from './load.ts'
+import { pollFiles } from './poll-files.ts'
 
 const POLL_MS = 500
 
@@ -66,13 +66,9 @@ export async function watchConfig(initial: Config, options: LoadOptions, handler
 
   // There may be a file later.
   const files = initial.file === undefined ? configFileCandidates(options) : isReadOnce ? [] : [initial.file]
-  // Node also reports a missing file at its first look, with both times 0.
-  const look = (now: Stats, before: Stats): void => {
-    if (now.mtimeMs !== 0 || before.mtimeMs !== 0) trigger()
-  }
-  for (const path of files) watchFile(path, { interval: POLL_MS, persistent: false }, look)
+  const endPolling = await pollFiles(files, POLL_MS, trigger)
   process.on('SIGHUP', trigger)
-  // The start took a while, and the watcher does not report what was written before it began.
+  // The start took a while, and polling does not report what was written before it began.
   if (lastGood !== undefined && lastGood.text !== readOf(initial).text) await (running = attempt(lastGood))
   const { text } = (await cannotBeRead()) ? readOf(current) : await readConfigFile(where()).catch((): ConfigRead => ({}))
   if (text !== readOf(current).text) await reload()
@@ -80,7 +76,7 @@ export async function watchConfig(initial: Config, options: LoadOptions, handler
     current: () => current,
     reload,
     close: () => {
-      for (const path of files) unwatchFile(path, look)
+      endPolling()
       process.off('SIGHUP', trigger)
     },
   }
