@@ -267,5 +267,8 @@ export const toolsGiven = ({
 
 function withInner(tool: Tool): readonly Tool[] {
   const { tools } = tool as { readonly tools?: unknown }
-  return Array.isArray(tools) ? [tool, ...(tools as readonly unknown[]).filter((inner): inner is Tool => isJsonObject(inner))] : [tool]
+  return Array.isArray(tools) ? [tool, ...(tools as readonly unknown[]).filter(isJsonObject).map(typed)] : [tool]
 }
+
+/** What a tool of an unknown kind holds need not say its type, but whoever looks for types reads one of each. */
+const typed = (inner: JsonObject): Tool => ({ ...inner, type: typeof inner['type'] === 'string' ? inner['type'] : '' })

@@ -30,6 +30,13 @@ describe.each(['additional_tools', 'tool_search_output', 'namespace'])('tools of
   })
 })
 
+it('what a tool of an unknown kind holds need not be tools', () => {
+  const connection = { dialect: { buys: ({ type }: { type: string }) => type.startsWith('code_') }, options: {} }
+  const holder = { type: 'acme', tools: [{ name: 'f' }, { type: 7 }, null, 'g', { type: 'code_interpreter' }] }
+  const call = (tools: readonly object[]): Call => ({ request: { input: [], tools } }) as unknown as Call
+  expect(unpricedAt(call([holder]), { ...endpoint, connection } as unknown as Endpoint)).toBe('code_interpreter of acme/small')
+})
+
 describe('searches of a vendor', () => {
   const searching = (max_uses: unknown, max_tool_calls?: number): number =>
     searchesAt({ request: { input: [], tools: [{ type: 'web_search', max_uses }], max_tool_calls } } as unknown as Call, endpoint) / 0.01
