@@ -256,7 +256,7 @@ export function toolsWithin(item: InputItem): readonly Tool[] {
   return Array.isArray(tools) ? (tools as readonly Tool[]) : []
 }
 
-/** Every tool that a model is given, wherever it stands in the request: among its tools, in the input, or in a namespace of either. */
+/** Every tool that a model is given, wherever it stands in the request: among its tools, in the input, or in namespaces of either. */
 export const toolsGiven = ({
   tools,
   input,
@@ -267,7 +267,7 @@ export const toolsGiven = ({
 
 function withInner(tool: Tool): readonly Tool[] {
   const { tools } = tool as { readonly tools?: unknown }
-  return Array.isArray(tools) ? [tool, ...(tools as readonly unknown[]).filter(isJsonObject).map(typed)] : [tool]
+  return Array.isArray(tools) ? [tool, ...(tools as readonly unknown[]).filter(isJsonObject).map(typed).flatMap(withInner)] : [tool]
 }
 
 /** What a tool of an unknown kind holds need not say its type, but whoever looks for types reads one of each. */

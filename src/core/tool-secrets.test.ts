@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Tool } from './item.ts'
 import { inputWithoutSecrets, secretsOfTools, withoutSecrets } from './tool-secrets.ts'
 
 describe('a tool as it may be shown', () => {
@@ -45,6 +46,8 @@ describe('secrets of tools', () => {
     expect(secretsOfTools([{ type: 'mcp', parameters: settings }])).toEqual(all)
     expect(secretsOfTools([{ type: 'function', name: 'f', parameters: { authorization: 'a word' } }])).toEqual([])
     expect(secretsOfTools(undefined)).toEqual([])
+    const within = (tool: Tool): Tool => ({ type: 'namespace', name: 'n', tools: [tool] })
+    expect(secretsOfTools([within(within({ type: 'mcp', ...settings }))])).toEqual(all)
   })
 
   it('are limited in number, so that a text is searched for them quickly', () => {

@@ -12,10 +12,12 @@ const endpoint = {
   connection: { dialect: { buys: ({ type }: { type: string }) => type === 'code_interpreter' }, options: {} },
 } as unknown as Endpoint
 
-describe.each(['additional_tools', 'tool_search_output', 'namespace'])('tools of a vendor in a %s', (type) => {
+describe.each(['additional_tools', 'tool_search_output', 'namespace', 'namespace of a namespace'])('tools of a vendor in a %s', (place) => {
   const call = (tool: object): Call => {
+    const [type] = place.split(' ')
     const holder = { type, tools: [{ type: 'custom' }, tool] }
-    const given = type === 'namespace' ? { input: [], tools: [holder] } : { input: [holder] }
+    const outer = place === type ? holder : { type, tools: [holder] }
+    const given = type === 'namespace' ? { input: [], tools: [outer] } : { input: [holder] }
     return { request: { ...given, max_tool_calls: 4 } } as unknown as Call
   }
 
