@@ -5,3 +5,6 @@ export function abortReason(signal: AbortSignal, cause: unknown = signal.reason)
   const reason: unknown = signal.reason
   return isGatewayError(reason) ? reason : new GatewayError('server', 'The caller went away', { cause })
 }
+
+/** Whether the caller has left. The gateway ends a call with an error of its own. */
+export const hasLeft = (signal: AbortSignal): boolean => signal.aborted && !isGatewayError(signal.reason)

@@ -10,6 +10,7 @@ import { addUsage, createUsage, type Usage } from '../core/usage.ts'
 import { permittedEndpoints } from '../router/permitted.ts'
 import { modelNames, type RoutingDefaults } from '../router/plan.ts'
 import { resolveModel } from '../router/variants.ts'
+import { hasLeft } from './abort-reason.ts'
 import { answerCost } from './answer-cost.ts'
 import type { ActivePlugin } from './plugin-select.ts'
 import { TimeLimit } from './time-limit.ts'
@@ -60,7 +61,7 @@ export class PluginRun {
       throw error
     } finally {
       limit.end()
-      if (this.#call.signal.aborted) this.#bills.get(plugin.id)?.leave()
+      if (hasLeft(this.#call.signal)) this.#bills.get(plugin.id)?.leave()
       else this.#bills.get(plugin.id)?.release()
     }
   }

@@ -2,7 +2,7 @@ import type { AttemptRecord, Call, Layer } from '../core/call.ts'
 import { NO_COST } from '../core/cost.ts'
 import { servedModel } from '../core/endpoint-names.ts'
 import type { Pricing } from '../core/endpoint.ts'
-import { asGatewayError, isGatewayError, type GatewayError } from '../core/error.ts'
+import { asGatewayError, type GatewayError } from '../core/error.ts'
 import type { FinishReason, ModelEvent } from '../core/event.ts'
 import { isContentEvent } from '../core/event.ts'
 import type {
@@ -19,6 +19,7 @@ import { tierServed } from '../core/service-tier.ts'
 import { inputWithoutSecrets, withoutSecrets } from '../core/tool-secrets.ts'
 import { ZERO_USAGE, type Usage } from '../core/usage.ts'
 import { cutText } from '../lib/cut-text.ts'
+import { hasLeft } from './abort-reason.ts'
 import { answerCost } from './answer-cost.ts'
 import { recordedParameters } from './recorded-parameters.ts'
 
@@ -97,7 +98,7 @@ function observe(events: readonly ModelEvent[], ending: Ending, call: Call, star
 }
 
 function statusOf(call: Call, ending: Ending): GenerationStatus {
-  if (call.signal.aborted && !isGatewayError(call.signal.reason)) return 'cancelled'
+  if (hasLeft(call.signal)) return 'cancelled'
   if (ending.error !== undefined) return 'failed'
   if (!ending.complete || ending.reason === undefined) return 'cancelled'
   return ending.reason === 'length' || ending.reason === 'content_filter' ? 'incomplete' : 'completed'

@@ -532,6 +532,21 @@ describe('guards', () => {
     expect([begun, trace.steps?.length]).toEqual([1, 1])
   })
 
+  it.each([
+    ['its caller leaves', undefined, 0.5],
+    ['the gateway stops', new GatewayError('provider_unavailable', 'The gateway is stopping'), 0],
+  ])('pays for a purchase under way only if the call ends because %s', async (_why, reason, cost) => {
+    const gone = new AbortController()
+    const buy: ServerTool['execute'] = async (_args, { afford }) => {
+      await afford(0.5)
+      gone.abort(reason)
+      return new Promise<never>(() => undefined)
+    }
+    const { collect, trace } = stage({ turns: [[...call('probe', 'c1'), end]], tool: { execute: buy }, signal: gone.signal })
+    await expect(collect()).rejects.toThrow()
+    expect(trace.cost?.total).toBe(cost)
+  })
+
   it('accounts for what earlier turns used when a later one fails', async () => {
     const { collect, trace } = stage({ turns: [[...call('probe', 'c1'), end], new GatewayError('provider_unavailable', 'gone')] })
     await expect(collect()).rejects.toMatchObject({ errorType: 'provider_unavailable' })

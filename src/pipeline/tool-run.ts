@@ -6,7 +6,7 @@ import type { GenerationStep } from '../core/generation.ts'
 import type { FunctionTool, InputItem, JsonObject } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import type { IdSource } from '../lib/id.ts'
-import { abortReason } from './abort-reason.ts'
+import { abortReason, hasLeft } from './abort-reason.ts'
 import type { OfferedTool } from './offered-tool.ts'
 import type { ToolBill } from './tool-bill.ts'
 import { endOf, startOf } from './tool-end.ts'
@@ -142,7 +142,7 @@ const ID_PREFIXES: { readonly [itemType: string]: string } = {
 }
 
 function close(bill: ToolBill, { cost }: ToolResult, { signal }: Call): void {
-  if (cost === undefined && signal.aborted) bill.leave()
+  if (cost === undefined && hasLeft(signal)) bill.leave()
   bill.end(cost ?? 0)
 }
 
