@@ -97,6 +97,8 @@ export interface CallTrace {
   spentUsage?: Usage
   /** The cost of what plugins and tools did for an answer that never began. */
   extrasCost?: Cost
+  /** Adds what plugins have bought to adapt a model call of a tool to its cost. Callers' own calls have that added where their plugins run. */
+  withBought?: (cost: Cost) => Cost
   /** Whether the answer came from the cache, for callers that use the cache. */
   cached?: CacheReport
   /** Tokens of an answer that was still held back when the caller disconnected: generated, but never delivered. */

@@ -167,7 +167,7 @@ export class PluginRun {
     const { trace } = this.#call
     const begun = trace.served?.firstTokenMs !== undefined
     if (begun || trace.cost !== undefined) this.#pay(trace.spentUsage ?? this.#options.estimateUsage(this.#call))
-    if (!begun && this.#bills.size > 0) trace.extrasCost = this.#withShare(trace.extrasCost ?? NO_COST)
+    if (!begun && this.#bills.size > 0) trace.extrasCost = this.withShare(trace.extrasCost ?? NO_COST)
   }
 
   /** Priced before the plugins' counters join the usage: their searches are not those of the model's provider, which have a price of their own. */
@@ -175,10 +175,11 @@ export class PluginRun {
     const { trace } = this.#call
     // Tools may have worked for an answer to which no model has added a word.
     if (!this.#hasShare || (trace.served === undefined && trace.cost === undefined)) return
-    trace.cost = this.#withShare(trace.cost ?? answerCost(this.#options.costOf, usage, trace))
+    trace.cost = this.withShare(trace.cost ?? answerCost(this.#options.costOf, usage, trace))
   }
 
-  #withShare(cost: Cost): Cost {
+  /** A cost with what the plugins have bought and asked. */
+  withShare(cost: Cost): Cost {
     let sum = cost
     for (const [id, bill] of this.#bills) {
       const { total, byok } = bill.spent.cost

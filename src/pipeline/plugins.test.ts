@@ -355,6 +355,18 @@ describe('adapting a request to an endpoint', () => {
     await read()
     expect(seen[0]?.adaptation).toMatchObject({ modalities: ['file'], shortensUpTo: 8_192 })
   })
+  it('is paid for by the call whose tool or plugin asked the model', async () => {
+    const buying: Plugin['adapts'] = { ...adapts, adapt: (_request, _endpoint, { report }) => report({ cost: 0.25 }) as undefined }
+    const asking: Partial<Plugin> = { prepare: async (request, { ask }) => void (await ask({ input: request.input })) }
+    const model: Handler = async function* (call) {
+      call.trace.served = { endpoint, status: 200, startedAt: 0, firstTokenMs: 1 }
+      if (call.trace.parent !== undefined) await scene.standing()!.adapt(call, call.request, small, false)
+      yield* says('hello')
+    }
+    const scene = stage({ plugins: [{ adapts: buying }, asking], request: { plugins: [{ id: 'plugin-1' }] }, model })
+    await scene.read()
+    expect(scene.call.trace.cost).toMatchObject({ total: 2.25, extras: { 'plugin-1': 1.25 } })
+  })
   it('is done once for a request and an endpoint', async () => {
     let asked = 0
     const counting: Plugin['adapts'] = { ...adapts, adapt: (request) => ({ ...request, instructions: String(++asked) }) }

@@ -72,8 +72,10 @@ function standingAdaptation(options: PluginOptions, adapting: readonly ActivePlu
     adapt(call, request, endpoint, tooLong) {
       let own = runs.get(call.trace)
       if (own === undefined) {
-        own = new PluginRun(options, call, next()).adaptation(adapting)!
+        const run = new PluginRun(options, call, next())
+        own = run.adaptation(adapting)!
         runs.set(call.trace, own)
+        call.trace.withBought = (cost) => run.withShare(cost)
       }
       return own.adapt(call, request, endpoint, tooLong)
     },

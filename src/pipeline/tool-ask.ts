@@ -60,7 +60,7 @@ export async function askModel(
   const { served } = call.trace
   const items = fold.items()
   const refusal = fold.text('refusal')
-  const cost = call.trace.cost ?? answerCost(costOf, usage, call.trace)
+  const cost = withBought(call.trace.cost ?? answerCost(costOf, usage, call.trace), call.trace)
   spent.inAll = { cost, tokens: usage.totalTokens }
   return {
     text: fold.text(),
@@ -80,8 +80,10 @@ function soFar({ request, trace }: Call, { chars }: AnswerFold, costOf: (usage: 
   const begun = trace.served?.firstTokenMs !== undefined
   const usage =
     trace.spentUsage ?? (begun ? mendEstimate(estimatedUsage(request, chars, trace.undeliveredTokens), trace.served?.counted) : ZERO_USAGE)
-  return { cost: trace.cost ?? (begun ? answerCost(costOf, usage, trace) : NO_COST), tokens: usage.totalTokens }
+  return { cost: withBought(trace.cost ?? (begun ? answerCost(costOf, usage, trace) : NO_COST), trace), tokens: usage.totalTokens }
 }
+
+const withBought = (cost: Cost, trace: Call['trace']): Cost => trace.withBought?.(cost) ?? cost
 
 /** Image models answer with image items, or with data URLs in their text parts. */
 function imagesOf(item: InputItem): string[] {
