@@ -286,6 +286,9 @@ describe('models', () => {
     const others = Array.from({ length: 70 }, (_, n) => `acme/other-${n}`)
     expect(plan(three, { models: others }).params).toMatchObject({ models_left_out: 7 })
     expect(plan(three, { models: others.slice(0, 63) }).params).not.toHaveProperty('models_left_out')
+    const sixtyFour = others.slice(0, 63)
+    expect(plan(three, { models: [...sixtyFour, 'acme/small', '', ...sixtyFour] }).params).not.toHaveProperty('models_left_out')
+    expect(plan(three, { models: [...others, ...others] }).params).toMatchObject({ models_left_out: 7 })
     expect(plan(three, { model: 'acme/other', models: others }).error?.message).toMatch(/Only the first 64 models of a request are tried/)
   })
   it('answers 404 with a hint for a model nobody serves', () => {

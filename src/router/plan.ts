@@ -130,7 +130,7 @@ export function planRoute(input: PlanInput): Plan {
     else if (!resolved.some((other) => other.model === found.model && other.variant === found.variant)) resolved.push(found)
   }
   const strategy = input.strategy ?? strategyOf(resolved.length > 1 || (resolved.length === 1 && unknown.length > 0), resolved[0])
-  const leftOut = names.length < MAX_MODELS ? 0 : Number(request.model !== undefined) + (request.models?.length ?? 0) - names.length
+  const leftOut = names.length < MAX_MODELS ? 0 : new Set([request.model, ...(request.models ?? [])].filter(Boolean)).size - names.length
   if (resolved.length === 0) return failed(requested, strategy, [], undefined, unknownModel(unknown, leftOut, catalog))
 
   const estimate = input.estimate ?? estimateRequest(request)
