@@ -62,6 +62,18 @@ describe('parts about tools that the vendor ran itself', () => {
       asks(words('And?')),
     ])
   })
+
+  it('are left out with their signatures, which cover no other part', () => {
+    const ran = [
+      { toolCall: { id: 't', toolType: 'GOOGLE_SEARCH_WEB' }, thoughtSignature: 'c2lnbmVk' },
+      { toolResponse: { id: 't', toolType: 'GOOGLE_SEARCH_WEB' }, thoughtSignature: 'YXBhcnQ=' },
+    ]
+    expect(toItems([model({ text: 'Why', thought: true }, ...ran, { text: 'Found', thoughtSignature: 'b3du' })])).toEqual([
+      { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Why' }], signature: 'b3du', format: 'google-gemini-v1' },
+      says('Found'),
+    ])
+    expect(toItems([model(...ran)])).toEqual([])
+  })
 })
 
 describe('calls and their results', () => {

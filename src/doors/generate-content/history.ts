@@ -16,6 +16,8 @@ export interface Part {
   readonly functionResponse?: FunctionResponse | null
   readonly executableCode?: { readonly id?: string | null; readonly code: string } | null
   readonly codeExecutionResult?: { readonly id?: string | null; readonly outcome?: string | null; readonly output?: string | null } | null
+  readonly toolCall?: JsonObject | null
+  readonly toolResponse?: JsonObject | null
 }
 interface FunctionResponse {
   readonly id?: string | null
@@ -103,6 +105,8 @@ class HistoryReader {
   /** A part of a model's turn. */
   #answered(turn: ModelTurn, part: Part, at: number, index: number): void {
     const kind = kindOf(part, `contents[${at}].parts[${index}]`)
+    // Its signature covers this part alone, and goes with it.
+    if (kind === undefined && RAN_BY_THE_VENDOR.some((field) => part[field] != null)) return
     if (part.thought === true) return turn.thought(part.text ?? '', part.thoughtSignature)
     // A keep-alive that the client stored does not end the thought around it.
     if (part.text === '' && !part.thoughtSignature) return
@@ -141,7 +145,7 @@ export function kindOf(part: Part, path: string): (typeof KINDS)[number] | undef
 }
 
 /** Tools that the vendor ran belong to the state of its own models, as encrypted thoughts do; no other model is asked to go on with them. */
-const RAN_BY_THE_VENDOR = ['toolCall', 'toolResponse']
+const RAN_BY_THE_VENDOR = ['toolCall', 'toolResponse'] as const
 
 const ABOUT_A_PART: ReadonlySet<string> = new Set([
   'thought',
