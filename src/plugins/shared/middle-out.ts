@@ -15,6 +15,9 @@ export interface Shortened {
 
 type TokensOf = (request: ModelRequest) => number
 
+const isResult = ({ type }: InputItem): boolean => type.endsWith('_output')
+const callIdOf = (item: InputItem): unknown => (item as { readonly call_id?: unknown }).call_id
+
 /** Items that only make sense together: calls with their results, reasoning with what it led to. */
 interface Unit {
   readonly items: readonly InputItem[]
@@ -55,6 +58,8 @@ export function middleOut(request: ModelRequest, room: number, tokensOf: TokensO
 
 function unitsOf(input: readonly InputItem[], weigh: (items: readonly InputItem[]) => number, questionIndex: number | undefined): readonly Unit[] {
   const question = input.findLastIndex((item) => item.type === 'message' && item['role'] === 'user')
+  /** Where the last result of each call stands. A call without one behind it, whose result may come in a later request, holds nothing together. */
+  const lastResults = new Map(input.flatMap((item, index) => (isResult(item) ? [[callIdOf(item), index] as const] : [])))
   const units: Unit[] = []
   let open: InputItem[] = []
   const waiting = new Set<string>()
@@ -69,10 +74,10 @@ function unitsOf(input: readonly InputItem[], weigh: (items: readonly InputItem[
   for (const [index, item] of input.entries()) {
     if (open.length === 0) start = index
     open.push(item)
-    const id = (item as { readonly call_id?: unknown }).call_id
+    const id = callIdOf(item)
     if (typeof id === 'string') {
-      if (item.type.endsWith('_output')) waiting.delete(id)
-      else waiting.add(id)
+      if (isResult(item)) waiting.delete(id)
+      else if ((lastResults.get(id) ?? -1) > index) waiting.add(id)
     }
     if (item.type !== 'reasoning' && waiting.size === 0) close()
   }
@@ -139,7 +144,7 @@ function cutLongest(
 
 /** The item with this share of each of its texts; undefined if it has none. */
 function cutItem(item: InputItem, share: number): InputItem | undefined {
-  const field = item.type === 'message' ? 'content' : item.type.endsWith('_output') ? 'output' : undefined
+  const field = item.type === 'message' ? 'content' : isResult(item) ? 'output' : undefined
   if (field === undefined) return undefined
   const value = (item as { readonly [field: string]: unknown })[field]
   if (typeof value === 'string') return { ...item, [field]: withoutMiddle(value, share) }
