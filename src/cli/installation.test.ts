@@ -99,6 +99,17 @@ describe('where there is one', () => {
     expect(await readFile(join(data, 'secret.key'), 'utf8')).toBe(key)
   })
 
+  it('secrets rotate keeps the key that an interrupted rotation has left if the database is another one', async () => {
+    await openDataDirectory({ path: data })
+    const left = Buffer.alloc(32, 8).toString('base64')
+    await writeFile(join(data, 'secret.key.next'), left)
+    const store = await createStore({ path: join(data, 'signalbox.db') })
+    await verifySecretKey(createEncryption({ current: Buffer.alloc(32, 9) }), store.facts)
+    await store.close()
+    await expect(rotate({ data })).rejects.toMatchObject({ errorType: 'precondition_failed', message: expect.stringContaining('is not the one') })
+    expect(await readFile(join(data, 'secret.key.next'), 'utf8')).toBe(left)
+  })
+
   it('secrets rotate changes nothing if the new key cannot be shown: it would be lost, and every secret with it', async () => {
     const key = Buffer.alloc(32, 7)
     vi.stubEnv('SIGNALBOX_SECRET_KEY', key.toString('base64'))

@@ -75,6 +75,8 @@ async function rotateInFile(store: Store, directory: string, current: Buffer, wa
         'An earlier rotation was interrupted; it is finished now, and secret.key is the key in use. Run the command again for another key.',
       )
     }
+    // A database that has neither key is another one: the key that was left may be the only copy of what this directory's own database has.
+    await verifySecretKey(createEncryption({ current }), store.facts)
     await left.discard()
   }
   const staged = await stageSecretKey(directory, wanted ?? generateSecretKey())
