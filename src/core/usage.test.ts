@@ -27,6 +27,12 @@ it('impossible counts of tool uses count as none, in sums as well', () => {
   }
 })
 
+it('counters of tools that a server makes up without end are left out', () => {
+  const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`tool_${n}`, 1]))
+  expect(Object.keys(createUsage({ serverToolUse: many }).serverToolUse ?? {})).toHaveLength(64)
+  expect(createUsage({ serverToolUse: { web_search: 1, ['x'.repeat(1_000_000)]: 1 } }).serverToolUse).toEqual({ web_search: 1 })
+})
+
 describe('the usage of several calls', () => {
   it('has billed tokens, which are the counted ones unless reported otherwise', () => {
     const seen = createUsage({ inputTokens: 10, outputTokens: 20 })

@@ -54,8 +54,17 @@ const MAX_FACTOR = 1e4
 
 const count = (value: unknown): number => (typeof value === 'number' && value > 0 && value <= MAX_TOKENS ? Math.trunc(value) : 0)
 
+/** More counters than any vendor has, and longer than their names. A server may write megabytes of them, which no destination would take. */
+const MAX_TOOLS = 64
+const MAX_TOOL_NAME = 64
+
 const counts = (uses: { readonly [tool: string]: number }): { readonly [tool: string]: number } =>
-  Object.fromEntries(Object.entries(uses).map(([tool, value]) => [tool, count(value)]))
+  Object.fromEntries(
+    Object.entries(uses)
+      .filter(([tool]) => tool.length <= MAX_TOOL_NAME)
+      .slice(0, MAX_TOOLS)
+      .map(([tool, value]) => [tool, count(value)]),
+  )
 
 type UsageParts = { readonly [K in keyof Usage]?: Usage[K] | null | undefined }
 

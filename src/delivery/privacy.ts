@@ -38,8 +38,13 @@ const privateStage = ({ type, name, cost_usd, guardrail_id, guardrail_scope }: P
   ...(guardrail_scope === undefined ? {} : { guardrail_scope }),
 })
 
-/** Ids and reasons as vendors form them: one word. A server may write a sentence there, which may quote. */
+/** Ids, reasons and names of counters as vendors form them: one word. A server may write a sentence there, which may quote. */
 const isOneWord = (text: string | undefined): text is string => text !== undefined && /^[\w.:/+=~-]+$/.test(text)
+
+function privateUsage({ raw: _raw, serverToolUse, ...usage }: Generation['usage']): Generation['usage'] {
+  if (serverToolUse === undefined) return usage
+  return { ...usage, serverToolUse: Object.fromEntries(Object.entries(serverToolUse).filter(([tool]) => isOneWord(tool))) }
+}
 
 /** What an error may say in privacy mode, because upstreams like to quote the prompt in theirs. */
 function privateErrorMessage(errorType: string, status: number): string {
@@ -60,14 +65,13 @@ const privateAttempt = ({ errorMessage, upstreamId, ...attempt }: GenerationAtte
  * removed. Tokens, costs, timing, model, ids and the caller's own metadata stay.
  */
 export function toPrivate(generation: Generation): Generation {
-  const { raw: _raw, ...usage } = generation.usage
   const { errorMessage, nativeFinishReason, upstreamId, ...rest } = generation
   return {
     ...rest,
     ...(errorMessage === undefined ? {} : { errorMessage: privateErrorMessage(generation.errorType ?? 'error', generation.httpStatus) }),
     ...(isOneWord(nativeFinishReason) ? { nativeFinishReason } : {}),
     ...(isOneWord(upstreamId) ? { upstreamId } : {}),
-    usage,
+    usage: privateUsage(generation.usage),
     parameters: privateParameters(generation.parameters),
     pipeline: generation.pipeline.map(privateStage),
     attempts: generation.attempts.map(privateAttempt),

@@ -280,6 +280,12 @@ describe('privacy mode', () => {
     expect(kept(`blocked for saying ${CANARY}`)).toEqual([undefined, undefined, undefined])
   })
 
+  it("keeps the counters of a server's tools only if their names are one word", () => {
+    const usage = { ...generation.usage, serverToolUse: { web_search: 2, [`found ${CANARY}`]: 1 } }
+    const { generation: seen } = toDeliveryRecord({ ...generation, usage }, content, { privacyMode: true, broadcast: all })
+    expect(seen.usage.serverToolUse).toEqual({ web_search: 2 })
+  })
+
   it('leaves out the error texts of tools', () => {
     const steps = [{ ...generation.steps![0]!, errorType: 'tool_error', errorMessage: `cannot read ${CANARY}` }]
     const record = toDeliveryRecord({ ...generation, steps }, content, { privacyMode: true, broadcast: all })
