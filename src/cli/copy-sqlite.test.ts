@@ -1,7 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { findTestPostgres } from '../testing/postgres.ts'
 import { migrate } from './check.ts'
 import { copyFromSqlite } from './copy-sqlite.ts'
@@ -52,6 +52,23 @@ describe('signalbox migrate --from-sqlite', () => {
       await expect(use()).rejects.toMatchObject(outOfUse)
     await rm(join(data, 'signalbox.db.moved'))
     await listKeys({}, { data })
+    await schema.drop()
+  })
+
+  it.skipIf(!postgres.available)('goes on if nobody reads what it says any more', async () => {
+    if (!postgres.available) return
+    const schema = await postgres.createSchema()
+    await migrate({ data })
+    await createKey({ name: 'mine', management: false }, { data })
+    vi.stubEnv('SIGNALBOX_DATABASE_URL', schema.url.reveal())
+    const ended = vi.fn()
+    process.stdout.on('error', ended)
+    onTestFinished(() => void process.stdout.removeAllListeners('error'))
+    const gone = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })
+    vi.mocked(process.stdout.write).mockImplementation(() => process.stdout.emit('error', gone))
+    await copyFromSqlite({ data })
+    expect(ended).not.toHaveBeenCalled()
+    expect(await readdir(data)).toContain('signalbox.db.moved')
     await schema.drop()
   })
 })

@@ -19,10 +19,17 @@ export async function copyFromSqlite(overrides: Overrides): Promise<void> {
       'There is no PostgreSQL database to copy to: set SIGNALBOX_DATABASE_URL (or storage.url) to an empty one',
     )
   }
+  outliveOutput()
   // Also one that was copied before: the other copy may have been a trial.
   const path = await usableDatabaseIn(config.dataDir)
   await copySqlite({ path, url, clock: systemClock, onTable: (table, rows) => line(`${table}: ${rows} ${rows === 1 ? 'row' : 'rows'}`) })
   line(`${path} was copied and is unchanged. Start the gateway with the PostgreSQL database and the same secret key.`)
   const note = await noteMove(config.dataDir).catch(() => undefined)
   line(note === undefined ? `Start none with ${path} any more.` : `Nothing uses ${path} any more, unless you delete ${note}.`)
+}
+
+/** The copy matters more than what is said about it: the reader may be gone, or the disk of the output full. Other commands end then. */
+function outliveOutput(): void {
+  process.stdout.removeAllListeners('error')
+  process.stdout.on('error', () => undefined)
 }
