@@ -218,10 +218,13 @@ export interface FunctionTool extends CacheMarked {
   readonly eager_input_streaming?: boolean | null
   /** Examples of arguments. */
   readonly input_examples?: readonly JsonObject[] | null
+  /** Results may come in a later turn than the next one. */
+  readonly async?: boolean | null
 }
 export interface CustomTool extends CacheMarked {
   readonly type: 'custom'
   readonly name: string
+  readonly async?: boolean | null
   readonly description?: string
   readonly format?: { readonly type: 'text' } | { readonly type: 'grammar'; readonly syntax: 'lark' | 'regex'; readonly definition: string }
 }

@@ -44,4 +44,11 @@ describe('a tool whose results may come later', () => {
     expect(JSON.stringify(body)).not.toContain('async')
     expect(dropped).toEqual(['tools: async'])
   })
+
+  it('of free-form input keeps its mark where it becomes a function', () => {
+    const wrapped = (options: object) => encode({ input: [user('q'), custom], tools: [note] }, { options: { custom_tools: false, ...options } })
+    expect(wrapped({})).toMatchObject({ body: { tools: [{ type: 'function', name: 'note', async: true }], input: [user('q'), { async: true }] } })
+    const { body, dropped } = wrapped({ async_calls: false })
+    expect([JSON.stringify(body).includes('async'), dropped]).toEqual([false, ['tools: async']])
+  })
 })

@@ -115,9 +115,10 @@ function encodeFunction(tool: FunctionTool, name: string, options: ResponsesOpti
 }
 
 /** A free-form tool as a function. Not strict: only the gateway checks its single string. */
-function encodeWrapped(tool: CustomTool, name: string, options: ResponsesOptions): JsonObject {
+function encodeWrapped(tool: CustomTool, name: string, options: ResponsesOptions, dropped: Set<string>): JsonObject {
   const flat = flattenTools({ tools: [tool] }, { pattern: /^[\s\S]*$/, max: Infinity }).tools[0]
-  return { type: 'function', ...flat, name, ...(options.strict === 'forward' ? { strict: false } : {}) }
+  const mark = tool.async === true ? { async: true } : {}
+  return knownFields({ type: 'function', ...flat, name, ...(options.strict === 'forward' ? { strict: false } : {}), ...mark }, options, dropped)
 }
 
 function encodeTool(entry: Listed, names: ToolNames, options: ResponsesOptions, dropped: Set<string>, unfolding: Unfolding): JsonObject {
@@ -128,7 +129,7 @@ function encodeTool(entry: Listed, names: ToolNames, options: ResponsesOptions, 
   const name = names.upstream(entry.tool.name, entry.namespace)
   if (!isCustomTool(entry.tool)) return encodeFunction(entry.tool, name, options, dropped, unfolding)
   const { prompt_cache_breakpoint: _, ...tool } = entry.tool
-  if (!options.custom_tools) return encodeWrapped(tool, name, options)
+  if (!options.custom_tools) return encodeWrapped(tool, name, options, dropped)
   return { ...knownFields<JsonObject>({ ...tool }, options, dropped), name }
 }
 

@@ -33,6 +33,18 @@ describe('examples of the input of a tool', () => {
 })
 
 describe('flattenTools', () => {
+  it('says that tools whose results may come later become ordinary ones', () => {
+    const late = { ...fn('f'), async: true }
+    const namespace: Tool = { type: 'namespace', name: 'n', tools: [{ type: 'custom', name: 'g', async: true }] }
+    for (const tools of [[late], [fn('f'), namespace], [late, namespace]]) expect(flatten(tools).dropped).toEqual(['tools: async'])
+    expect(
+      flatten([
+        { ...fn('f'), async: false },
+        { ...fn('g'), async: null },
+      ]).dropped,
+    ).toEqual([])
+  })
+
   it('offers a free-form tool as a function with one string and tells the model the grammar', () => {
     const { tools, names } = flatten([
       { type: 'custom', name: 'patch', description: 'Patches.', format: { type: 'grammar', syntax: 'lark', definition: 'start: "x"' } },

@@ -105,13 +105,15 @@ function listTools(tools: readonly Tool[], dropped: string[]): Listed[] {
 
 /**
  * The caller's tools as functions with names the endpoint accepts, and the choice among them. Namespaces are flattened, free-form tools wrapped, and
- * `allowed_tools` narrows the list. The names of the result can be mapped back to the caller's tools.
+ * `allowed_tools` narrows the list. Tools whose results may come later become ordinary ones. The names of the result can be mapped back to the caller's
+ * tools.
  */
 export function flattenTools(source: ToolSource, rule: NameRule, { keepExamples = false } = {}): FlatTools {
   const dropped: string[] = []
   const names = createToolNames(rule)
   const listed = listTools(source.tools ?? [], dropped)
   if (listed.length === 0) return chosen([], source.tool_choice, names, dropped)
+  if (listed.some(({ tool }) => tool.async === true)) dropped.push('tools: async')
   // Names that need no change are assigned first, so that a rewritten name never takes one of them.
   const asIs = ({ tool, namespace }: Listed): boolean => namespace === undefined && tool.name.length <= rule.max && rule.pattern.test(tool.name)
   for (const entry of [...listed.filter(asIs), ...listed.filter((each) => !asIs(each))]) {
