@@ -10,11 +10,11 @@ const OF_CALLERS: ReadonlySet<string> = new Set(['additional_tools', 'tool_searc
 
 /**
  * Stands for unknown functions if the model can only mean a tool of the gateway, because the caller has no tools and could not answer the call. It may
- * remember tools of a server that cannot be reached now. The model is told which tools there are. Undefined if the caller has tools: then unknown
- * functions are the caller's to answer.
+ * remember tools of a server that cannot be reached now. The model is told which tools there are. Undefined if the caller has tools, or may have some
+ * in a prompt that the provider keeps: then unknown functions are the caller's to answer.
  */
-export function unknownTool({ tools, byFunction, deferred }: Offer, { input }: Pick<ModelRequest, 'input'>): OfferedTool | undefined {
-  if (tools.length > byFunction.size || deferred.length > 0) return undefined
+export function unknownTool({ tools, byFunction, deferred }: Offer, { input, prompt }: ModelRequest): OfferedTool | undefined {
+  if (tools.length > byFunction.size || deferred.length > 0 || prompt != null) return undefined
   if (input.some(({ type }) => OF_CALLERS.has(type))) return undefined
   const names = [...byFunction.keys()]
   const some = names.slice(0, MAX_NAMES).join(', ') + (names.length > MAX_NAMES ? ', ...' : '')
