@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest'
 import type { InputItem } from '../core/item.ts'
+import { testCatalog } from '../testing/endpoints.ts'
+import { createImageGeneration } from '../tools/image-generation.ts'
 import type { Offer } from './offered-tool.ts'
 import { replayHistory } from './tool-history.ts'
 import type { ToolRegistry } from './tool-registry.ts'
@@ -25,6 +27,19 @@ it.each(['failed', 'incomplete', 'in_progress', 'searching', 'generating'])(
     expect(told({ type: 'gateway:ask', id: 'a' })).toBe('{"status":"ok"}')
   },
 )
+
+it('a picture that is there was made, whatever the status that its vendor left it at', () => {
+  const tool = createImageGeneration({ catalog: () => testCatalog([]), model: undefined })
+  const offer = { tools: [], byFunction: new Map(), byItem: new Map(), renamed: new Map() } as unknown as Offer
+  const registry = { find: () => tool } as unknown as ToolRegistry
+  const told = (fields: object): unknown => replayHistory([{ type: 'gateway:image_generation', id: 'i', ...fields }], offer, registry)[1]
+  for (const status of ['completed', 'generating', 'in_progress', undefined]) {
+    expect(told({ status, result: 'iVBORw0KGgo=' })).toMatchObject({ output: '{"status":"ok"}' })
+  }
+  for (const status of ['failed', 'generating', 'in_progress', undefined]) {
+    expect(told({ status, result: '' })).toMatchObject({ output: '{"status":"error"}' })
+  }
+})
 
 it('a name for a tool that is not offered any more is looked for once, however long the history and the list of tools are', () => {
   const many = 100

@@ -9,11 +9,10 @@ import { freeName, namesOf } from './tool-offer.ts'
 /** Fields of an item that a model does not need, or that are far too long. */
 const NOT_READ: ReadonlySet<string> = new Set(['type', 'id', 'status', 'call_id', 'arguments', 'imageB64', 'result', 'instance_name'])
 
-/**
- * Statuses of calls without a result: those that failed, and those that were running when their answer broke off. What else such an item holds is what was
- * asked for, which must not pass for a result.
- */
-const FAILED: ReadonlySet<string> = new Set(['failed', 'incomplete', 'in_progress', 'searching', 'generating'])
+/** Statuses of calls without a result. What else such an item holds is what was asked for, which must not pass for a result. */
+const FAILED: ReadonlySet<string> = new Set(['failed', 'incomplete'])
+/** Of calls that were running when their answer broke off, and of finished pictures, which some vendors leave at that. */
+const RUNNING: ReadonlySet<string> = new Set(['in_progress', 'searching', 'generating'])
 
 /**
  * Items that server tools left in earlier answers, as the calls and results they were, because models do not know the items and dialects would drop
@@ -88,7 +87,8 @@ function replayItem(item: JsonObject, { tool, functionName }: Named, index: numb
 }
 
 function outputOf(item: JsonObject, own: string | undefined): string {
-  const failed = FAILED.has(text(item['status']) ?? '')
+  const status = text(item['status']) ?? ''
+  const failed = FAILED.has(status) || (RUNNING.has(status) && text(item['result']) === undefined)
   // Tools report a failure in their error field; an item type without such a field cannot have one.
   if (own !== undefined) return failed && item['error'] == null ? JSON.stringify({ status: 'error' }) : own
   const fields = Object.entries(item).filter(([field, value]) => !NOT_READ.has(field) && value != null)

@@ -70,10 +70,13 @@ export function createImageGeneration({ catalog, model }: ImageGenerationOptions
     execute: (args, context) => generate(args, context, chosen(context.settings)!),
     replay: (item) => ({
       arguments: JSON.stringify({ prompt: item['prompt'] ?? '' }),
-      output: JSON.stringify({ status: item['status'] === 'completed' ? 'ok' : 'error' }),
+      output: JSON.stringify({ status: hasPicture(item) ? 'ok' : 'error' }),
     }),
   }
 }
+
+/** Clients do not always keep the status, and some vendors leave a finished picture at `generating`. */
+const hasPicture = ({ status, result }: JsonObject): boolean => status === 'completed' || (typeof result === 'string' && result !== '')
 
 function firstImageModel(catalog: Catalog): string | undefined {
   return catalog.models().find(makesImages)?.slug
