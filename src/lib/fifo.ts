@@ -1,11 +1,7 @@
 /** A queue. To take the first of a long array moves all others, so that to empty it costs the square of its length. */
 export class Fifo<T> {
-  #items: T[]
+  #items: T[] = []
   #head = 0
-
-  constructor(items: T[] = []) {
-    this.#items = items
-  }
 
   push(item: T): void {
     this.#items.push(item)

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { ModelEvent } from '../core/event.ts'
-import type { Tool } from '../core/item.ts'
+import type { OtherItem, Tool } from '../core/item.ts'
 import { ToolCallCheck } from './tool-call-check.ts'
 
 const LOOK: Tool = { type: 'function', name: 'look', parameters: {} }
@@ -12,11 +12,7 @@ const callOf = (name: string, ...deltas: readonly string[]): readonly ModelEvent
 ]
 const end = (reason: 'tool_calls' | 'length' = 'tool_calls'): ModelEvent => ({ type: 'response-end', reason })
 
-function verdict(
-  events: readonly ModelEvent[],
-  tools: readonly Tool[] = [LOOK],
-  input: readonly { readonly type: string }[] = [],
-): boolean | undefined {
+function verdict(events: readonly ModelEvent[], tools: readonly Tool[] = [LOOK], input: readonly OtherItem[] = []): boolean | undefined {
   const check = new ToolCallCheck({ tools, input })
   for (const event of events) check.take([event])
   return check.bad
@@ -33,10 +29,10 @@ it.each<[string, boolean | undefined, readonly ModelEvent[]]>([
   ['arguments too long to read', false, [...callOf('look', '{'.repeat(70_000)), end()]],
 ])('%s: %s', (_what, expected, events) => expect(verdict(events)).toBe(expected))
 
-it.each<[string, readonly Tool[], readonly { readonly type: string }[]]>([
+it.each<[string, readonly Tool[], readonly OtherItem[]]>([
   ['in a namespace', [{ type: 'namespace', name: 'crm', tools: [LOOK] }], []],
   ['found by the vendor', [LOOK, { type: 'tool_search' }], []],
-  ['that comes with the input', [LOOK], [{ type: 'additional_tools' }]],
+  ['that comes with the input', [LOOK], [{ type: 'additional_tools', tools: [LOOK] }]],
 ])('does not blame the model for a function %s', (_where, tools, input) => {
   expect(verdict([...callOf('listen', '{}'), end()], tools, input)).toBe(false)
 })

@@ -1,5 +1,5 @@
 import type { ModelEvent } from '../core/event.ts'
-import { isCustomTool, isFunctionTool } from '../core/item.ts'
+import { isCustomTool, isFunctionTool, toolsWithin } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { wholeText } from './answer-fold.ts'
 
@@ -7,8 +7,6 @@ type Asked = Pick<ModelRequest, 'tools' | 'input'>
 
 /** Longer arguments count as well-formed, because reading them would hold up other calls. */
 const MAX_CHARS = 64 * 1024
-/** Items of the input that bring further functions. */
-const BRINGING_TOOLS: ReadonlySet<string> = new Set(['additional_tools', 'tool_search_output'])
 
 /** Undefined if the model is offered no tools: most calls are not watched. */
 export const checkCalls = (request: Asked): ToolCallCheck | undefined =>
@@ -68,7 +66,7 @@ export class ToolCallCheck {
       const { tools = [], input } = this.#request
       this.#names = new Set(tools.filter(isFunctionTool).map((tool) => tool.name))
       // Functions may also be in namespaces, be found by a search, or come with the input: then only the vendor knows all names.
-      this.#knowsAll = tools.every((tool) => isFunctionTool(tool) || isCustomTool(tool)) && !input.some(({ type }) => BRINGING_TOOLS.has(type))
+      this.#knowsAll = tools.every((tool) => isFunctionTool(tool) || isCustomTool(tool)) && !input.some((item) => toolsWithin(item).length > 0)
     }
     return !this.#knowsAll || this.#names.has(name)
   }
