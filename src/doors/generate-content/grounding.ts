@@ -1,11 +1,8 @@
 import type { Annotation, InputPart, JsonObject, OtherItem } from '../../core/item.ts'
-import { ownName } from '../../core/own-names.ts'
+import { isFetch, isSearch } from '../shared/tool-items.ts'
 
 /** Separates the texts of two messages that readers join. */
 const SEPARATOR = '\n\n'
-
-const isSearch = (type: string): boolean => type === 'web_search_call' || ownName(type) === 'web_search'
-const isFetch = (type: string): boolean => ownName(type) === 'web_fetch'
 
 interface Cited {
   readonly start: number

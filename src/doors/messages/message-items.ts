@@ -1,9 +1,9 @@
 import type { CustomToolCallItem, FunctionCallItem, JsonObject, MessageItem, OtherItem, OutputItem, ReasoningItem } from '../../core/item.ts'
-import { ownName } from '../../core/own-names.ts'
 import { parseExact } from '../../lib/exact-json.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import type { ItemEvent, OpenItem } from '../responses/open-item.ts'
 import { shownPicture } from '../shared/shown-picture.ts'
+import { isFetch, isSearch } from '../shared/tool-items.ts'
 import { refuseItemForCaller, TranslatedItem } from '../shared/translated-item.ts'
 import type { BlockWriter } from './block-writer.ts'
 import { fetchedPage } from './fetch-result.ts'
@@ -174,9 +174,6 @@ export class OtherBlocks extends BlockItem<OtherItem> {
     this.blocks.end(index)
   }
 }
-
-const isSearch = (type: string): boolean => type === 'web_search_call' || ownName(type) === 'web_search'
-const isFetch = (type: string): boolean => ownName(type) === 'web_fetch'
 
 /** Models are supposed to write objects; anything else they write is kept, too. Numbers stay exactly as written. */
 function inputOf(text: string): JsonObject {
