@@ -50,8 +50,13 @@ export const isPriced = ({ pricing }: Endpoint): boolean =>
 /** What an endpoint would be paid for, or for what its tools do, at a price nobody knows; undefined where all prices are known. */
 export function unpricedAt({ request }: Call, endpoint: Endpoint): string | undefined {
   if (!isPriced(endpoint)) return servedModel(endpoint)
-  const { connection, upstreamModel } = endpoint
-  const bought = toolsGiven(request).find((tool) => connection.dialect.buys?.(tool, { options: connection.options, upstreamModel }) === true)
+  const {
+    connection: { dialect, options },
+    upstreamModel,
+  } = endpoint
+  // In most formats nothing is bought, and a history may be long.
+  if (dialect.buys === undefined) return undefined
+  const bought = toolsGiven(request).find((tool) => dialect.buys!(tool, { options, upstreamModel }))
   return bought === undefined ? undefined : `${bought.type} of ${servedModel(endpoint)}`
 }
 
