@@ -38,6 +38,14 @@ describe('replaceMedia', () => {
     })
     expect(replaceMedia({ type: 'image_generation_call', result: data })).toEqual({ type: 'image_generation_call', result: '[image/png, 30 bytes]' })
     expect(replaceMedia({ type: 'image_generation_call', result: data, output_format: 'jpeg' })).toMatchObject({ result: '[image/jpeg, 30 bytes]' })
+    // As histories of the hosted router have them.
+    for (const type of ['gateway:image_generation', 'openrouter:image_generation'])
+      expect(replaceMedia({ type, result: data, imageB64: data })).toEqual({
+        type,
+        result: '[image/png, 30 bytes]',
+        imageB64: '[image/png, 30 bytes]',
+      })
+    expect(replaceMedia({ type: 'gateway:datetime', result: data })).toEqual({ type: 'gateway:datetime', result: data })
     expect(replaceMedia({ type: 'reasoning', encrypted_content: data })).toEqual({
       type: 'reasoning',
       encrypted_content: '[application/octet-stream, 30 bytes]',

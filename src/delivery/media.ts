@@ -1,4 +1,5 @@
 import type { Generation } from '../core/generation.ts'
+import { holdsPicture } from '../core/picture-items.ts'
 import { countBase64 } from './base64-text.ts'
 import { dataUrlPlaceholder, decodedSize, isPlaceholder, mayBeginDataUrl, placeholder, replaceMediaInText } from './media-text.ts'
 
@@ -16,6 +17,7 @@ const MAX_DEPTH = 100
 const BINARY_FIELDS: ReadonlyMap<string, string> = new Map([
   ['file_data', 'application/octet-stream'],
   ['b64_json', 'image/png'],
+  ['imageB64', 'image/png'],
   ['partial_image_b64', 'image/png'],
   ['encrypted_content', 'application/octet-stream'],
   ['signature', 'application/octet-stream'],
@@ -32,7 +34,7 @@ const binaryType = (key: string, parent: Node): string | undefined => {
     const type = parent['media_type'] ?? parent['mimeType'] ?? parent['mime_type']
     if (typeof type === 'string') return type
   }
-  if (key === 'result' && parent['type'] === 'image_generation_call')
+  if (key === 'result' && typeof parent['type'] === 'string' && holdsPicture(parent['type']))
     return `image/${typeof parent['output_format'] === 'string' ? parent['output_format'] : 'png'}`
   return BINARY_FIELDS.get(key)
 }

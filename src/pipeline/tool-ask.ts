@@ -7,6 +7,7 @@ import type { FinishReason } from '../core/event.ts'
 import type { AskOptions, CitableSource, ModelAnswer } from '../core/extension.ts'
 import type { Cost } from '../core/generation.ts'
 import type { InputItem } from '../core/item.ts'
+import { holdsPicture } from '../core/picture-items.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { mendEstimate, ZERO_USAGE, type Usage } from '../core/usage.ts'
 import { answerCost } from './answer-cost.ts'
@@ -94,7 +95,7 @@ function imagesOf(item: InputItem): string[] {
     readonly imageB64?: unknown
     readonly output_format?: unknown
   }
-  if (fields.type !== 'image_generation_call' && !fields.type.endsWith(':image_generation')) return []
+  if (!holdsPicture(fields.type)) return []
   const image = [fields.result, fields.imageUrl, fields.imageB64].find((value) => typeof value === 'string' && value !== '') as string | undefined
   if (image === undefined) return []
   return [

@@ -10,7 +10,7 @@ import {
   type Tool,
   type ToolOutput,
 } from '../../core/item.ts'
-import { ownName } from '../../core/own-names.ts'
+import { holdsPicture } from '../../core/picture-items.ts'
 
 /**
  * Conversations in the shape of chat completions, which nearly every platform renders. Items of the Responses contract become messages, and the calls
@@ -77,12 +77,10 @@ export function toChatAnswer(content: GenerationContent): ChatAnswer {
   }
 }
 
-const isPicture = (type: string): boolean => type === 'image_generation_call' || ownName(type) === 'image_generation'
-
 /** The message for a picture: its bytes are a placeholder by now; an address stays one. Nothing if no picture was made. */
 function pictureMessage(item: OutputItem): readonly OutputItem[] {
   const { type, result } = item as { readonly type: string; readonly result?: unknown }
-  if (!isPicture(type) || typeof result !== 'string' || result === '') return []
+  if (!holdsPicture(type) || typeof result !== 'string' || result === '') return []
   return [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: result }] }]
 }
 

@@ -1,8 +1,5 @@
 import type { OtherItem } from '../../core/item.ts'
-import { ownName } from '../../core/own-names.ts'
-
-/** Whether items of this type contain a picture: of a model's own answer, or made by the gateway's tool. */
-const isPicture = (type: string): boolean => type === 'image_generation_call' || ownName(type) === 'image_generation'
+import { holdsPicture } from '../../core/picture-items.ts'
 
 /** A picture of an answer: its URL, or its bytes in base64 with their media type. */
 export type ShownPicture = { readonly url: string } | { readonly data: string; readonly mediaType: string }
@@ -10,7 +7,7 @@ export type ShownPicture = { readonly url: string } | { readonly data: string; r
 /** The picture that an item shows; undefined for any other item, and if no picture was made. */
 export function shownPicture(item: OtherItem): ShownPicture | undefined {
   const { type, result, output_format: format } = item as { readonly type: string; readonly result?: unknown; readonly output_format?: unknown }
-  if (!isPicture(type) || typeof result !== 'string' || result === '') return undefined
+  if (!holdsPicture(type) || typeof result !== 'string' || result === '') return undefined
   const [prefix, named] = /^data:([^;,]*)(?:;[^,]*)?;base64,/i.exec(result) ?? ['', '']
   if (prefix === '' && /^(?:data|https?):/i.test(result)) return { url: result }
   return { data: result.slice(prefix.length), mediaType: named || `image/${typeof format === 'string' ? format : 'png'}` }
