@@ -61,6 +61,8 @@ describe('the headers sent to a server', () => {
     ['https://a.example/s/k3y0fThisCaller1/mcp', ['/s/k3y0fThisCaller1/mcp']],
     ['https://a.example/s/k3y0fThisCaller1/mcp?x=1', ['/s/k3y0fThisCaller1/mcp?x=1', '/s/k3y0fThisCaller1/mcp']],
     ['https://a.example/mcp?a=1&tavilyApiKey=k%2F2345678&access_token=t0ken-of-mine', ['k/2345678', 'k%2F2345678', 't0ken-of-mine']],
+    ['https://a.example/mcp?author=Ada+Lovelace&keywords=analytical+engine&keyword=punched-cards', []],
+    ['https://a.example/mcp?authorization=a1b2c3d4&keywordsapikey=e5f6a7b8', ['a1b2c3d4', 'e5f6a7b8']],
     ['no address', []],
   ])('have their like in some addresses: %s', (address, secrets) => {
     expect(secretsOf({ server_url: address })).toEqual(secrets)

@@ -81,7 +81,8 @@ export function requestHeaders({ headers, authorization }: Pick<McpSettings, 'he
   return Object.fromEntries([...allowed, ...bearer])
 }
 
-const SECRET_NAME = /auth|token|key|secret|cookie|passw|session|signature|credential|jwt|\bpat\b/i
+/** Rather too many than too few, but not the common `author` and `keywords`. */
+const SECRET_NAME = /auth(?!ors?\b)|token|key(?!words?\b)|secret|cookie|passw|session|signature|credential|jwt|\bpat\b/i
 const SHORTEST_SECRET = 8
 /** A part of a path that looks like a key and not like a word. As an id it may be needed in results: it is hidden only together with the rest of the path. */
 const KEY_IN_PATH = /\/(?=[^/]*\d)(?=[^/]*[a-z])[^/]{16,}/i
