@@ -272,6 +272,30 @@ describe.skipIf(!redis.available)('Redis', () => {
     for (const counter of counters) await counter.close()
   })
 
+  it(verifies('I7', 'a used-up rate frees itself although the clock was set back and every call is refused'), async () => {
+    const HOUR = 3_600_000
+    const namespace = redis.namespace()
+    const counter = plainCounter(namespace)
+    let n = 0
+    const at = async (now: number): Promise<boolean | number> => {
+      const verdict = await counter.reserve({
+        id: `call ${n++}`,
+        now,
+        charges: [{ ...budget, budgets: [], rates: [{ name: 'requests', limit: 2, cost: 1 }] }],
+      })
+      return verdict.ok || (verdict as { retryAfterMs: number }).retryAfterMs
+    }
+    for (const expected of [true, true, 30_000]) expect(await at(NOW)).toBe(expected)
+    const back = NOW - HOUR
+    expect(await at(back)).toBe(30_000)
+    expect(await at(back + 10_000)).toBe(20_000)
+    // Where the clock is right the limit is what it was.
+    expect(await at(NOW + 15_000)).toBe(15_000)
+    expect(await at(back + 30_000)).toBe(true)
+    expect(await at(back + 30_001)).toBe(29_999)
+    await counter.close()
+  })
+
   describe('a reservation of a process', () => {
     const LEASE = 60_000
     const HOUR = 3_600_000

@@ -15,7 +15,7 @@ local function exact(n) return string.format('%.6f', n) end
 local function load(key, held)
   local v = redis.call('HMGET', key, 'seeded', 'reserved', 'requests', 'tokens', 'lifetime', 'monthly', 'weekly', 'daily',
     'lifetime_at', 'monthly_at', 'weekly_at', 'daily_at', 'lifetime_was', 'monthly_was', 'weekly_was', 'daily_was',
-    'lifetime_was_at', 'monthly_was_at', 'weekly_was_at', 'daily_was_at', 'seen')
+    'lifetime_was_at', 'monthly_was_at', 'weekly_was_at', 'daily_was_at', 'seen', 'back', 'back_from')
   local s = {seeded = v[1], reserved = tonumber(v[2]) or 0, requests = tonumber(v[3]) or 0, tokens = tonumber(v[4]) or 0,
     spent = {}, at = {}, was = {}, was_at = {}, seen = tonumber(v[21]) or 0}
   -- Evicted alone: the calls that hold something will give it back, and it must be there, or the sum would be less than nothing.
@@ -42,10 +42,13 @@ local function load(key, held)
       s.seeded = false
     end
   end
-  -- Rates go on where the clock is set back by more than clocks of several machines differ.
+  -- Rates go on where the clock is set back by more than clocks of several machines differ. A refused call leaves the rates as they are, so the
+  -- step is remembered from the first one on: measured anew each time, it would shrink as fast as time passes, and what is owed would stay.
   if q.now < s.seen - 60000 then
-    s.requests = s.requests - (s.seen - q.now)
-    s.tokens = s.tokens - (s.seen - q.now)
+    s.back, s.back_from = s.seen - q.now, s.seen
+    if tonumber(v[23]) == s.seen then s.back = math.max(s.back, tonumber(v[22]) or 0) end
+    s.requests = s.requests - s.back
+    s.tokens = s.tokens - s.back
     s.seen = q.now
   end
   s.seen = math.max(s.seen, q.now)
@@ -138,7 +141,10 @@ for n, c in ipairs(q.charges) do
     for m, r in ipairs(c.rates) do
       local base = math.max(s[r.name], q.now)
       local after = base + r.cost * 60000 / r.limit
-      if after - q.now > 60000.001 and not (r.cost > r.limit and base <= q.now) then return {'rate', n - 1, m - 1, exact(s[r.name])} end
+      if after - q.now > 60000.001 and not (r.cost > r.limit and base <= q.now) then
+        if s.back then redis.call('HSET', KEYS[3 * n - 2], 'back', whole(s.back), 'back_from', whole(s.back_from)) end
+        return {'rate', n - 1, m - 1, exact(s[r.name])}
+      end
     end
     if c.open and redis.call('ZCARD', KEYS[3 * n - 1]) >= c.open then return {'open', n - 1} end
   end
