@@ -594,6 +594,13 @@ describe('a base URL', () => {
   )
 })
 
+test('a key in quotation marks is noted, wherever it comes from', async () => {
+  const note = 'has a key in quotation marks, which are sent as a part of it: leave them out (docker --env-file, for one, keeps them)'
+  expect((await build({}, { OPENAI_API_KEY: '"sk-1"' })).notes).toEqual([`openai ${note}`])
+  const apiKeys = [new Secret('k-1'), new Secret("'k-2'"), new Secret("'k-3'")]
+  expect((await build({ providers: [{ ...ACME, apiKeys }] })).notes).toEqual([`acme ${note}`])
+})
+
 test('a region without effect is noted', async () => {
   const note = 'the region of acme has no effect: the provider has no such setting, its base_url says where requests go'
   expect((await build({ providers: [{ ...ACME, settings: { region: 'eu' } }] })).notes).toEqual([note])

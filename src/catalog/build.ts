@@ -5,6 +5,7 @@ import type { Catalog, Model } from '../core/endpoint.ts'
 import type { Provider } from '../core/provider.ts'
 import { closest, closestByWords } from '../lib/closest.ts'
 import { defined } from '../lib/defined.ts'
+import { isQuoted } from '../lib/is-quoted.ts'
 import { baseUrlNotes } from './base-url-notes.ts'
 import { canonicalName, makerOf } from './canonical-slug.ts'
 import { checkNames, type NamingConfig } from './configured-names.ts'
@@ -61,7 +62,7 @@ export async function buildCatalog(
   const problems: ConfigProblem[] = []
   const notes: string[] = []
   const connected = connectAll(config, providers, dialects, env, problems, notes)
-  for (const entry of connected.values()) notes.push(...baseUrlNotes(entry))
+  for (const entry of connected.values()) notes.push(...baseUrlNotes(entry), ...quotedKey(entry))
   for (const entry of config.providers) notes.push(...idleRegion(entry, connected.get(entry.slug)))
   const book = needsPrices(config, connected) ? await loadPriceBook(options.now ?? Date.now()) : EMPTY_PRICE_BOOK
   const draft = new ModelDraft(book)
@@ -88,6 +89,13 @@ const isOf =
   (author: string) =>
   (connected: Pick<ConnectedProvider, 'slug' | 'provider'>): boolean =>
     authorOf(connected) === author
+
+/** A note on a key that no vendor has made: every call would be refused with it. */
+function quotedKey({ slug, connectionFor }: ConnectedProvider): readonly string[] {
+  const credentials = connectionFor('', {}, () => undefined)?.credentials ?? []
+  if (!credentials.some(({ secret }) => isQuoted(secret.reveal()))) return []
+  return [`${slug} has a key in quotation marks, which are sent as a part of it: leave them out (docker --env-file, for one, keeps them)`]
+}
 
 /** A note on a region that nothing reads: whoever names one may well mean where data are stored. */
 function idleRegion({ slug, settings }: ProviderConfig, connected: ConnectedProvider | undefined): readonly string[] {

@@ -5,7 +5,7 @@ import { howToSwitchOn } from '../catalog/switch-on.ts'
 import { checkExposure, weakKeyNote } from '../config/exposure.ts'
 import { withLines } from '../config/lines.ts'
 import { loadConfig, type LoadOptions } from '../config/load.ts'
-import { misspeltVariables } from '../config/misspelt.ts'
+import { misspeltVariables, quotedVariables } from '../config/misspelt.ts'
 import { describeProxies, proxiesOf } from '../config/proxies.ts'
 import type { Config } from '../core/config.ts'
 import type { Endpoint } from '../core/endpoint.ts'
@@ -58,7 +58,7 @@ export async function check({ providers = false, ...overrides }: Overrides & { r
   if (proxies !== undefined) line(`proxy: ${describeProxies(proxies)}`)
   const weak = weakKeyNote(config)
   if (weak !== undefined) line(`note: ${weak}`)
-  for (const note of misspeltVariables(process.env, config.text?.reveal())) line(`note: ${note}`)
+  for (const note of [...misspeltVariables(process.env, config.text?.reveal()), ...quotedVariables(process.env)]) line(`note: ${note}`)
   for (const note of catalog.notes) line(`note: ${note}`)
   const known = PROVIDERS.length
   line(

@@ -3,7 +3,7 @@ import type { App } from '../app.ts'
 import { checkExposure, weakKeyNote } from '../config/exposure.ts'
 import { withLines } from '../config/lines.ts'
 import { loadConfig, readOf, type LoadOptions } from '../config/load.ts'
-import { misspeltVariables } from '../config/misspelt.ts'
+import { misspeltVariables, quotedVariables } from '../config/misspelt.ts'
 import { watchConfig, type WatchHandlers } from '../config/watch.ts'
 import { workersOf } from '../config/workers.ts'
 import type { Config } from '../core/config.ts'
@@ -57,7 +57,7 @@ export async function serve(overrides: Overrides): Promise<void> {
   const options = loadOptions(overrides)
   if (cluster.isWorker) return serveAmongOthers(options, own)
   const { config, logger } = await configure(options)
-  for (const note of misspeltVariables(process.env, config.text?.reveal())) logger.warn({}, note)
+  for (const note of [...misspeltVariables(process.env, config.text?.reveal()), ...quotedVariables(process.env)]) logger.warn({}, note)
   const weak = weakKeyNote(config)
   if (weak !== undefined) logger.warn({}, weak)
   if (workersOf(config) === 1) return serveAlone({ config, options, logger, own })

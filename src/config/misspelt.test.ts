@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { misspeltVariables, VARIABLES } from './misspelt.ts'
+import { misspeltVariables, quotedVariables, VARIABLES } from './misspelt.ts'
 
 describe('variables of the environment that nobody reads', () => {
   it('are named with what was probably meant, and never with their value', () => {
@@ -27,4 +27,10 @@ describe('variables of the environment that nobody reads', () => {
     expect(misspeltVariables({ SIGNALBOX_API_KEYS: 'x' }, text)).toEqual([])
     expect(misspeltVariables({ SIGNALBOX_API_KEYS: 'x' })).toHaveLength(1)
   })
+})
+
+it('variables in quotation marks are named, and never with their value', () => {
+  const env = { SIGNALBOX_API_KEY: '"canary"', SIGNALBOX_DATA_DIR: "'/data'", SIGNALBOX_MANAGEMENT_KEY: 'sk-"1"', OTHER_API_KEY: '"x"' }
+  const note = 'is in quotation marks, which are taken as a part of it: docker --env-file, for one, keeps them; leave them out'
+  expect(quotedVariables(env)).toEqual([`SIGNALBOX_DATA_DIR ${note}`, `SIGNALBOX_API_KEY ${note}`])
 })

@@ -1,4 +1,5 @@
 import { closest } from '../lib/closest.ts'
+import { isQuoted } from '../lib/is-quoted.ts'
 import { OVERRIDES } from './load.ts'
 import type { Env } from './substitute.ts'
 
@@ -28,3 +29,12 @@ export function misspeltVariables(env: Env, text = ''): readonly string[] {
     .filter(({ name }) => !text.includes(`{${name}`))
     .map(({ name, meant }) => `${name} is no setting and has no effect; did you mean ${meant}?`)
 }
+
+/**
+ * Warnings about our variables whose values are in quotation marks. Most are refused for it; a key or a directory can be called so, and then callers
+ * get a 401, or data end up in another place.
+ */
+export const quotedVariables = (env: Env): readonly string[] =>
+  VARIABLES.filter((name) => isQuoted(env[name] ?? '')).map(
+    (name) => `${name} is in quotation marks, which are taken as a part of it: docker --env-file, for one, keeps them; leave them out`,
+  )
