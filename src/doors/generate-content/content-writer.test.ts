@@ -336,6 +336,15 @@ describe('sources', () => {
       urlMetadata: [{ retrievedUrl: 'https://c.test', urlRetrievalStatus: 'URL_RETRIEVAL_STATUS_SUCCESS' }],
     })
   })
+  it('have positions alone once the texts that they cover have been repeated too often', () => {
+    const story = 'x'.repeat(400_000)
+    const sources = Array.from({ length: 20 }, (_, n) => cites(`https://${n}.test`, 0, story.length))
+    const { groundingSupports: supports } = candidateOf(whole([message('m'), text('m', story), ...sources, close('m'), end()]))[
+      'groundingMetadata'
+    ] as { readonly groundingSupports: readonly { readonly segment: { readonly endIndex: number; readonly text?: string } }[] }
+    expect(supports.map(({ segment }) => segment.endIndex)).toEqual(Array(20).fill(story.length))
+    expect(supports.map(({ segment }) => segment.text?.length)).toEqual([story.length, story.length, ...Array(18).fill(undefined)])
+  })
   it('are not mentioned where there are none', () => {
     expect(Object.keys(candidateOf(whole([...hello, end()])))).toEqual(['content', 'index', 'finishReason'])
   })

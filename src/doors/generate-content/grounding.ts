@@ -4,6 +4,12 @@ import { isFetch, isSearch } from '../shared/tool-items.ts'
 /** Separates the texts of two messages that readers join. */
 const SEPARATOR = '\n\n'
 
+/**
+ * Segments repeat the text that they cover. Each of many sources may cover all of it, and then an answer of megabytes would need gigabytes here: what
+ * goes beyond this has only its position, from which readers cut the text themselves.
+ */
+const MAX_REPEATED_CHARS = 1_000_000
+
 interface Cited {
   readonly start: number
   readonly end: number
@@ -55,7 +61,8 @@ export class Grounding {
   /** Members of a candidate. */
   get members(): JsonObject {
     const chunks = [...this.#chunks.values()].map(({ chunk }) => chunk)
-    const supports = this.#texts.flatMap(supportsIn)
+    const room = { left: MAX_REPEATED_CHARS }
+    const supports = this.#texts.flatMap((text) => supportsIn(text, room))
     const grounds = this.#queries.length > 0 || chunks.length > 0
     return {
       ...(grounds
@@ -86,7 +93,8 @@ export class Grounding {
   }
 }
 
-function supportsIn({ text, before, cited }: CitingText): readonly JsonObject[] {
+/** `room`: the characters that may still be repeated. */
+function supportsIn({ text, before, cited }: CitingText, room: { left: number }): readonly JsonObject[] {
   const bytes = byteOffsets(
     text,
     cited.flatMap(({ start, end }) => [start, end]),
@@ -95,6 +103,9 @@ function supportsIn({ text, before, cited }: CitingText): readonly JsonObject[] 
     const startIndex = before + bytes.get(start)!
     // Zero is left out, as in the vendor's protocol.
     const place = { ...(startIndex === 0 ? {} : { startIndex }), endIndex: before + bytes.get(end)! }
+    const length = Math.max(0, end - start)
+    if (length > room.left) return { segment: place, groundingChunkIndices: [chunk] }
+    room.left -= length
     return { segment: { ...place, text: text.slice(start, end).toWellFormed() }, groundingChunkIndices: [chunk] }
   })
 }
