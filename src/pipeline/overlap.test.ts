@@ -7,6 +7,23 @@ const run = (text: string, pieces: readonly string[]): string => {
   return pieces.map((piece) => overlap.take(piece)).join('') + overlap.flush()
 }
 
+/** The characters that are cut out of texts while `run` runs. */
+function cutBy(run: () => void): number {
+  const { slice } = String.prototype
+  let chars = 0
+  String.prototype.slice = function (this: string, ...range) {
+    const cut = Reflect.apply(slice, this, range)
+    chars += cut.length
+    return cut
+  }
+  try {
+    run()
+  } finally {
+    String.prototype.slice = slice
+  }
+  return chars
+}
+
 describe('the text of a continuation', () => {
   it('is unchanged when it continues', () => expect(run('Once upon a time there', [' was', ' a king'])).toBe(' was a king'))
   it('loses the white space the caller has', () => expect(run('Once upon a time there ', [' ', 'was'])).toBe('was'))
@@ -15,6 +32,10 @@ describe('the text of a continuation', () => {
   it('keeps a beginning that only looks repeated', () => expect(run('Once upon a time there', ['Once upon', ' another'])).toBe('Once upon another'))
   it('passes on held text when it ends', () => expect(run('Once upon a time there', ['Once'])).toBe('Once'))
   it('may repeat a short beginning', () => expect(run('ha', ['ha', 'ha'])).toBe('haha'))
+  it('is compared once, however small the pieces of a long repetition are', () => {
+    const cutFor = (count: number): number => cutBy(() => run('abcd'.repeat(count), Array<string>(count).fill('abcd')))
+    expect(cutFor(2_000)).toBeLessThan(5 * cutFor(500))
+  })
   it('does not depend on how it is cut', () => {
     fc.assert(
       fc.property(

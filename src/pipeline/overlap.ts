@@ -9,7 +9,8 @@ export class Overlap {
   readonly #text: string
   /** Trailing white space of the text so far, which the next characters may repeat. */
   #space: string
-  #held = ''
+  /** Characters held back so far, which repeat the beginning of the text. */
+  #echoed = 0
   #mayEcho: boolean
   /** Characters removed. */
   removed = 0
@@ -23,21 +24,25 @@ export class Overlap {
   /** What is new in the next piece; text that may turn out to be a repetition is held back. */
   take(piece: string): string {
     if (!this.#mayEcho) return this.#trim(piece)
-    this.#held += piece
-    const common = Math.min(this.#held.length, this.#text.length)
-    if (this.#held.slice(0, common) !== this.#text.slice(0, common)) return this.flush()
-    if (common < this.#text.length) return ''
-    const rest = this.#held.slice(common)
-    this.removed += common
+    // Only the new piece is compared: a server may repeat a long text word by word.
+    const common = Math.min(piece.length, this.#text.length - this.#echoed)
+    if (!this.#text.startsWith(piece.slice(0, common), this.#echoed)) return this.#release(piece)
+    this.#echoed += common
+    if (this.#echoed < this.#text.length) return ''
+    this.removed += this.#echoed
+    this.#echoed = 0
     this.#mayEcho = false
-    this.#held = ''
-    return this.#trim(rest)
+    return this.#trim(piece.slice(common))
   }
 
   /** What was held back, at the end of the text. */
   flush(): string {
-    const held = this.#held
-    this.#held = ''
+    return this.#release('')
+  }
+
+  #release(piece: string): string {
+    const held = this.#text.slice(0, this.#echoed) + piece
+    this.#echoed = 0
     this.#mayEcho = false
     return this.#trim(held)
   }
