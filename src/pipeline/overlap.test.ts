@@ -9,9 +9,10 @@ const run = (text: string, pieces: readonly string[]): string => {
 
 /** The characters that are cut out of texts while `run` runs. */
 function cutBy(run: () => void): number {
-  const { slice } = String.prototype
+  const texts = String.prototype as { slice: (this: string, ...range: [number?, number?]) => string }
+  const { slice } = texts
   let chars = 0
-  String.prototype.slice = function (this: string, ...range) {
+  texts.slice = function (...range) {
     const cut = Reflect.apply(slice, this, range)
     chars += cut.length
     return cut
@@ -19,7 +20,7 @@ function cutBy(run: () => void): number {
   try {
     run()
   } finally {
-    String.prototype.slice = slice
+    texts.slice = slice
   }
   return chars
 }
