@@ -1,28 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { textSteps } from '../testing/text-steps.ts'
 import { Overlap } from './overlap.ts'
 
 const run = (text: string, pieces: readonly string[]): string => {
   const overlap = new Overlap(text)
   return pieces.map((piece) => overlap.take(piece)).join('') + overlap.flush()
-}
-
-/** The characters that are cut out of texts while `run` runs. */
-function cutBy(run: () => void): number {
-  const texts = String.prototype as { slice: (this: string, ...range: [number?, number?]) => string }
-  const { slice } = texts
-  let chars = 0
-  texts.slice = function (...range) {
-    const cut = Reflect.apply(slice, this, range)
-    chars += cut.length
-    return cut
-  }
-  try {
-    run()
-  } finally {
-    texts.slice = slice
-  }
-  return chars
 }
 
 describe('the text of a continuation', () => {
@@ -34,8 +17,8 @@ describe('the text of a continuation', () => {
   it('passes on held text when it ends', () => expect(run('Once upon a time there', ['Once'])).toBe('Once'))
   it('may repeat a short beginning', () => expect(run('ha', ['ha', 'ha'])).toBe('haha'))
   it('is compared once, however small the pieces of a long repetition are', () => {
-    const cutFor = (count: number): number => cutBy(() => run('abcd'.repeat(count), Array<string>(count).fill('abcd')))
-    expect(cutFor(2_000)).toBeLessThan(5 * cutFor(500))
+    const stepsFor = (count: number): number => textSteps(() => run('abcd'.repeat(count), Array<string>(count).fill('abcd')))
+    expect(stepsFor(2_000)).toBeLessThan(5 * stepsFor(500))
   })
   it('does not depend on how it is cut', () => {
     fc.assert(

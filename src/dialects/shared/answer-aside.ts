@@ -18,7 +18,8 @@ export class AnswerAside {
     if (this.#state === 'text') return this.#writer.text(text)
     this.#held += text
     if (this.#state === 'words') return
-    const start = this.#held.trimStart()
+    // Only white space came before this piece. There may be much of it.
+    const start = text.trimStart()
     if (start === '') return
     this.#state = start.startsWith('{') ? 'text' : 'words'
     if (this.#state === 'text') this.flush()

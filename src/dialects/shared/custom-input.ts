@@ -34,15 +34,17 @@ export interface CustomInputStream {
 
 export function createCustomInputStream(): CustomInputStream {
   let raw = ''
-  let position = 0
+  /** What is not decoded yet. Reading in `raw` would copy all of it for each piece that was added. */
+  let ahead = ''
   let state: 'opening' | 'inside' | 'closed' | 'buffering' = 'opening'
   let emitted = ''
 
-  /** Decodes string characters from `position`; stops before an escape, or a first surrogate, that is not complete yet. */
+  /** Decodes string characters; stops before an escape, or a first surrogate, that is not complete yet. */
   const decode = (): string => {
     let out = ''
-    while (position < raw.length) {
-      const char = raw[position]!
+    let position = 0
+    while (position < ahead.length) {
+      const char = ahead[position]!
       if (char === '"') {
         state = 'closed'
         break
@@ -52,14 +54,14 @@ export function createCustomInputStream(): CustomInputStream {
         position++
         continue
       }
-      const letter = raw[position + 1]
+      const letter = ahead[position + 1]
       if (letter === undefined) break
       if (letter !== 'u') {
         out += ESCAPES[letter] ?? letter
         position += 2
         continue
       }
-      const digits = raw.slice(position + 2, position + 6)
+      const digits = ahead.slice(position + 2, position + 6)
       if (!HEX.test(digits)) {
         // A backslash that nobody escaped, in a path or the like.
         out += '\\u'
@@ -70,7 +72,7 @@ export function createCustomInputStream(): CustomInputStream {
       const code = Number.parseInt(digits, 16)
       // Surrogate pairs are passed on whole, because half of one would be lost in UTF-8.
       if (code >= 0xd800 && code < 0xdc00) {
-        const next = raw.slice(position + 6, position + 12)
+        const next = ahead.slice(position + 6, position + 12)
         const isPair = '\\u'.startsWith(next.slice(0, 2)) && HEX.test(next.slice(2))
         if (isPair && next.length < 6) break
         if (isPair) {
@@ -82,6 +84,7 @@ export function createCustomInputStream(): CustomInputStream {
       out += String.fromCharCode(code)
       position += 6
     }
+    ahead = ahead.slice(position)
     emitted += out
     return out
   }
@@ -92,10 +95,10 @@ export function createCustomInputStream(): CustomInputStream {
       if (state === 'opening') {
         const opening = OPENING.exec(raw.length > MAX_OPENING_CHARS ? raw.slice(0, MAX_OPENING_CHARS) : raw)
         if (opening !== null) {
-          position = opening[0].length
+          ahead = raw.slice(opening[0].length)
           state = 'inside'
         } else if (raw.length > MAX_OPENING_CHARS) state = 'buffering'
-      }
+      } else if (state === 'inside') ahead += delta
       return state === 'inside' ? decode() : ''
     },
     end() {

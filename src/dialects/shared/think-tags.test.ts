@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { textSteps } from '../../testing/text-steps.ts'
 import { ThinkSplitter } from './think-tags.ts'
 import type { ThinkTags } from './think-tags.ts'
 
@@ -60,6 +61,23 @@ describe('splitting think tags', () => {
         expect(split(mode, [...pieces.join('')])).toEqual(split(mode, [pieces.join('')]))
       }),
     )
+  })
+
+  it.each<readonly [where: string, mode: ThinkTags, beginning: string]>([
+    ['before anything else', 'tags', ''],
+    ['where the template wrote the opening tag', 'open-omitted', ''],
+    ['in the reasoning', 'tags', '<think>a'],
+    ['before the answer', 'tags', '<think>a</think>'],
+  ])('reads white space without end once, %s', (_where, mode, beginning) => {
+    const stepsFor = (count: number): number =>
+      textSteps(() => {
+        const splitter = new ThinkSplitter(mode)
+        for (const piece of [beginning, ...Array<string>(count).fill(' \n'), 'b']) {
+          splitter.push(piece, () => {})
+          void splitter.holdsText
+        }
+      })
+    expect(stepsFor(2_000)).toBeLessThan(5 * stepsFor(500))
   })
 
   it('says when text passes unchanged', () => {

@@ -34,6 +34,8 @@ export class ThinkSplitter {
   #state: 'before' | 'inside' | 'text'
   #closeTag = '</think>'
   #held = ''
+  /** What is held is white space only. Models may write it without end, so it is not read again for each piece of it. */
+  #isBlank = true
   #reasoned = false
   /** The opening tag may still come, although the template should have written it. */
   #mayOpen: boolean
@@ -52,14 +54,16 @@ export class ThinkSplitter {
 
   /** Something is held back that is text unless it turns out to be a tag. */
   get holdsText(): boolean {
-    return this.#state === 'before' && (this.#afterClose ? this.#held.trim() : this.#held) !== ''
+    return this.#state === 'before' && (this.#afterClose ? !this.#isBlank : this.#held !== '')
   }
 
   push(text: string, sink: ThinkSink): void {
     if (this.#state === 'text') return sink('text', text)
     this.#held += text
+    if (this.#isBlank && text.trim() === '') return
     let again = true
     while (again) again = this.#state === 'before' ? this.#before(sink) : this.#state === 'inside' ? this.#inside(sink) : this.#flush(sink)
+    this.#isBlank = this.#held.trim() === ''
   }
 
   /** Releases what was held back. */
@@ -67,6 +71,7 @@ export class ThinkSplitter {
     const held = this.#held
     if (held === '') return
     this.#held = ''
+    this.#isBlank = true
     if (this.#state === 'inside') this.#emitReasoning(held, sink)
     else if (!this.#afterClose || held.trim() !== '') sink('text', this.#afterClose ? held.trimStart() : held)
   }
