@@ -29,7 +29,7 @@ const endpoint = (factor: number, more: Partial<Endpoint> = {}): Endpoint =>
 const budget: CallLimits = [{ kind: 'key', subject: 'key:a', revision: 1, budgets: [{ interval: 'daily', limitUsd: 100 }], includeByok: false }]
 
 function scene(
-  limits: CallLimits | undefined,
+  limits: CallLimits | undefined | (() => CallLimits),
   verdict: (reservation: Reservation) => Verdict = ({ amountUsd = 0 }) => ({ ok: true, grantedUsd: amountUsd }),
   mayUseOwnKeys = false,
   counting: Partial<Counter> = {},
@@ -57,7 +57,7 @@ function scene(
   const catalog = { find: (slug: string) => served[slug] && { slug, endpoints: served[slug] }, models: () => [] } as never
   const built = createLimits({
     counter,
-    limitsOf: () => limits,
+    limitsOf: () => (typeof limits === 'function' ? limits() : limits),
     catalog: () => catalog,
     mayUseOwnKeys: () => mayUseOwnKeys,
     costOf: computeCost,
@@ -508,6 +508,32 @@ describe('limits around a call', () => {
       call(),
     )
     expect(admitted).toBe(1)
+  })
+
+  it(verifies('H5', 'that are lowered meanwhile apply to the next turn of a call'), async () => {
+    let current = budget
+    const { built, reserved, settled, call } = scene(
+      () => current,
+      ({ amountUsd = 0, charges }) =>
+        amountUsd <= charges[0]!.budgets[0]!.limitUsd
+          ? { ok: true, grantedUsd: amountUsd }
+          : { ok: false, reason: 'budget', subject: 'key:a', intervals: ['daily'], leftUsd: 0, availableUsd: 0 },
+    )
+    const one = call()
+    const turn = () => built.beforeAttempt(one, { endpoint: endpoint(1), isByok: false })
+    await drain(
+      built.layer(async function* () {
+        await turn()
+        current = [{ ...budget[0]!, revision: 2, budgets: [{ interval: 'daily', limitUsd: 0.001 }], tokensPerMinute: 7 }]
+        await expect(turn()).rejects.toMatchObject({ status: 402 })
+        yield []
+      }),
+      one,
+    )
+    expect(reserved.map(({ charges }) => charges[0]!.revision)).toEqual([1, 2])
+    await settledSoon()
+    // Nothing was taken of a rate that did not exist.
+    expect(settled[0]!.payments[0]!.rates).toEqual([])
   })
 
   it('let a cheaper endpoint serve what a more expensive one may not, as long as anything is left', async () => {

@@ -61,7 +61,7 @@ export interface Limits {
 
 /** What a limited call holds until it is finished. */
 interface Ticket {
-  readonly limits: CallLimits
+  limits: CallLimits
   readonly estimate: RequestEstimate
   /** The input that the estimate was made for. */
   readonly input: ModelRequest['input']
@@ -188,9 +188,27 @@ interface Need {
   readonly isByok: boolean
 }
 
+/** The budgets as they are by now: who lowers one stops an agent at its next turn. Rates stay those that the call took its share of. */
+function limitsNow({ limitsOf }: LimitsOptions, { owner }: Call, ticket: Ticket): CallLimits {
+  let current: CallLimits | undefined
+  try {
+    current = limitsOf(owner)
+  } catch {
+    // What limits the caller cannot be read at the moment.
+  }
+  if (current === undefined || current === ticket.limits) return ticket.limits
+  ticket.limits = ticket.limits.map((before) => {
+    const now = current.find(({ subject }) => subject === before.subject)
+    if (now === undefined || now.revision === before.revision) return before
+    ticket.grantedUsd = -1
+    return { ...before, revision: now.revision, budgets: now.budgets }
+  })
+  return ticket.limits
+}
+
 /** What may be spent besides `others`: the whole amount, or less, but at least `least`. Throws if there is less. */
 async function roomFor(options: LimitsOptions, call: Call, ticket: Ticket, { others, amount, least, isByok }: Need): Promise<number> {
-  const { limits } = ticket
+  const limits = limitsNow(options, call, ticket)
   let granted = ticket.grantedUsd
   if (others + amount > granted || isByok) {
     const verdict: Verdict = await options.counter.reserve({
