@@ -312,6 +312,18 @@ describe('failover between turns', () => {
     expect(messages(0, backup).at(-1)).toMatchObject({ role: 'tool', tool_call_id: 'call_datetime_0' })
   })
 
+  it.each([1, 2])('gives a call that breaks off to another endpoint, because the caller has seen nothing of turn %i', async (turn) => {
+    const breaksOff = stream([chatEvents.role(), chatEvents.call(0, 'call_1', 'datetime', '{"timezone":')])
+    upstream.script(...(turn === 1 ? [] : [calls(['datetime', {}])]), breaksOff)
+    backup.script(calls(['datetime', {}]), says('done'))
+    const answer = await ask({ tools: [datetime] }, true)
+    const ran = { type: 'gateway:datetime' }
+    expect(answer).toMatchObject({ status: 'completed', output: [...(turn === 1 ? [] : [ran]), ran, { type: 'message' }] })
+    // The broken turn costs the caller nothing, as if it had not begun.
+    const served = (n: number, factor: number): number => n * (8 * (1 + factor) * 1e-6 + 3 * 0.1e-6 + 7 * (2 + factor) * 1e-6)
+    expect(answer['usage']).toMatchObject({ cost: expect.closeTo(served(turn - 1, 0) + served(2, 100), 9) })
+  })
+
   it('stays with the endpoint that served the turn before', async () => {
     upstream.script(status(503, { error: { message: 'busy' } }), status(503, { error: { message: 'busy' } }), says('never'))
     backup.script(calls(['datetime', {}]), calls(['datetime', {}]), says('done'))

@@ -1,12 +1,14 @@
 import type { AttemptRecord } from '../core/call.ts'
 import { GatewayError } from '../core/error.ts'
 import { isContentEvent, type ModelEvent } from '../core/event.ts'
+import type { OutputItem } from '../core/item.ts'
 import type { Credential } from '../core/provider.ts'
 import { mendEstimate, type Usage } from '../core/usage.ts'
 import type { EndpointShare } from './endpoint-limits.ts'
 import { AnswerBuffer } from './stream-failure.ts'
 import { writtenUsage } from './tool-bill.ts'
 import type { ToolCallCheck } from './tool-call-check.ts'
+import { UnseenCalls } from './unseen-calls.ts'
 
 /** More start events than any model sends before its first content: an upstream that sends more is broken. */
 const MAX_HELD_EVENTS = 4_096
@@ -33,14 +35,19 @@ export class Outcome {
   /** Events that are held back. */
   held: readonly (readonly ModelEvent[])[] = NOTHING
   readonly #buffer: AnswerBuffer | undefined
+  readonly #unseen: UnseenCalls | undefined
   #heldEvents = 0
   /** Characters of the answer, counted only if somebody counts its tokens. */
   #chars = 0
 
-  /** `buffers`: hold back the whole answer, within bounds; otherwise only what comes before its first content. */
-  constructor(startedAt: number, buffers: boolean) {
+  /**
+   * `buffers`: hold back the whole answer, within bounds; otherwise only what comes before its first content, and calls that the caller does not see
+   * (`isUnseen`).
+   */
+  constructor(startedAt: number, buffers: boolean, isUnseen?: (item: OutputItem) => boolean) {
     this.startedAt = startedAt
     this.#buffer = buffers ? new AnswerBuffer() : undefined
+    this.#unseen = buffers || isUnseen === undefined ? undefined : new UnseenCalls(isUnseen)
   }
 
   /** Whether more was held back than the bound allows. */
@@ -76,8 +83,7 @@ export class Outcome {
       if (isWordless(events)) throw stopped(record, events[events.length - 1])
       this.begun = events.some(commits)
     }
-    const frees = this.#buffer === undefined ? this.begun : this.#buffer.take(events)
-    if (!frees) {
+    if (!this.#frees(events)) {
       this.#hold(events, record)
       return undefined
     }
@@ -85,6 +91,11 @@ export class Outcome {
     const batch = this.held.length === 0 ? events : [...this.held, events].flat()
     this.held = NOTHING
     return batch
+  }
+
+  #frees(events: readonly ModelEvent[]): boolean {
+    if (this.#buffer !== undefined) return this.#buffer.take(events)
+    return this.begun && (this.#unseen?.frees(events) ?? true)
   }
 
   #hold(events: readonly ModelEvent[], { endpoint }: AttemptRecord): void {

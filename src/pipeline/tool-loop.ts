@@ -6,7 +6,7 @@ import type { ModelEvent } from '../core/event.ts'
 import type { ServerTool } from '../core/extension.ts'
 import type { ToolSource } from '../core/tool-source.ts'
 import type { Cost } from '../core/generation.ts'
-import type { FunctionTool, InputItem, Tool, ToolChoice } from '../core/item.ts'
+import type { FunctionTool, InputItem, OutputItem, Tool, ToolChoice } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import type { Usage } from '../core/usage.ts'
 import type { IdSource } from '../lib/id.ts'
@@ -24,7 +24,7 @@ import { offerTools } from './tool-offer.ts'
 import { runTools, type FinishedCall } from './tool-run.ts'
 import { callBudget, DEFAULT_LOOP_LIMITS, MAX_PAUSES, stopReason, type LoopLimits, type StopReason } from './tool-stop.ts'
 import { openSources, type OpenScene } from './tool-source.ts'
-import { ToolStep, type PendingCall } from './tool-step.ts'
+import { runnerOf, ToolStep, type PendingCall } from './tool-step.ts'
 import { replayConversation } from './tool-suspension.ts'
 import { unknownTool } from './unknown-tool.ts'
 import { withoutPictures } from './unseen-pictures.ts'
@@ -108,6 +108,7 @@ class ToolLoop {
     const opened = planned.pending.length === 0 ? { offer: planned, events: [] } : await openSources(planned, this.#opening())
     const { offer } = opened
     const unknown = unknownTool(offer, call.request)
+    const isUnseen = (item: OutputItem): boolean => runnerOf(item, { offer, unknown }) !== undefined
     const budget = callBudget(call.request)
     const replayed = replayConversation(call.request.input, offer, this.#room.registry)
     // What was opened is told with the model's first content: until then a failure is an HTTP error.
@@ -130,7 +131,7 @@ class ToolLoop {
       for (;;) {
         request = this.#request(input, tools, final ? 'none' : choice)
         step = new ToolStep({ offer, unknown, number: ++ledger.turns, sources: ledger.sources, newCallId: () => `call_${this.#room.newId(24)}` })
-        for await (const events of untilWordless(this.#turn(request), step, ledger)) {
+        for await (const events of untilWordless(this.#turn(request, isUnseen), step, ledger)) {
           const shown = step.take(events)
           if (shown.length === 0) continue
           yield unsent.length > 0 ? [...unsent, ...shown] : shown
@@ -270,11 +271,11 @@ class ToolLoop {
     throw new GatewayError('provider_unavailable', message, { source: 'provider', providerName })
   }
 
-  #turn(request: ModelRequest) {
+  #turn(request: ModelRequest, isUnseen: (item: OutputItem) => boolean) {
     // The caller was let in for the first one a moment ago; by the next minutes may have passed.
     if (this.#ledger.turns > 1 || this.#nested) this.#room.options.mayGoOn?.(this.#call.owner)
     const { served, attempts } = this.#call.trace
-    const events = this.#next({ ...this.#call, request, ...(served === undefined ? {} : { preferredEndpoint: served.endpoint.id }) })
+    const events = this.#next({ ...this.#call, request, isUnseen, ...(served === undefined ? {} : { preferredEndpoint: served.endpoint.id }) })
     return { events, attempts }
   }
 

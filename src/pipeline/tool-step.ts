@@ -160,22 +160,14 @@ export class ToolStep {
 
   #start(event: Extract<ModelEvent, { readonly type: 'item-start' }>, out: ModelEvent[]): void {
     const { item, key } = event
-    if (item.type === 'function_call') {
-      const {
-        name,
-        call_id: callId,
-        namespace,
-      } = item as OtherItem & { readonly name: string; readonly call_id: string; readonly namespace?: string }
-      // Namespaces belong to the caller: a function in one of them is no server tool, whatever its name.
-      const { offer, unknown } = this.#options
-      const offered = namespace == null || namespace === '' ? (offer.byFunction.get(name) ?? unknown) : undefined
-      if (offered !== undefined) {
-        const call: PendingCall = { offered, name, callId: callId || this.#options.newCallId(), arguments: '', cut: true }
-        this.calls.push(call)
-        this.#open.set(key, call)
-        this.#fold.push({ type: 'item-start', key, item: { type: 'function_call', call_id: call.callId, name } as OutputItem })
-        return
-      }
+    const offered = runnerOf(item, this.#options)
+    if (offered !== undefined) {
+      const { name, call_id: callId } = item as OtherItem & { readonly name: string; readonly call_id: string }
+      const call: PendingCall = { offered, name, callId: callId || this.#options.newCallId(), arguments: '', cut: true }
+      this.calls.push(call)
+      this.#open.set(key, call)
+      this.#fold.push({ type: 'item-start', key, item: { type: 'function_call', call_id: call.callId, name } as OutputItem })
+      return
     }
     if (item.type === 'function_call' || item.type === 'custom_tool_call' || isClientSearchCall(item)) this.callerCalls++
     this.#spoke ||= item.type !== 'message' && item.type !== 'reasoning'
@@ -205,6 +197,14 @@ export class ToolStep {
       out.push({ ...event, key: this.#prefix + key })
     }
   }
+}
+
+/** The tool of the gateway that an item calls; undefined if it calls none. */
+export function runnerOf(item: OutputItem, { offer, unknown }: Pick<StepOptions, 'offer' | 'unknown'>): OfferedTool | undefined {
+  if (item.type !== 'function_call') return undefined
+  const { name, namespace } = item as OtherItem & { readonly name: string; readonly namespace?: string }
+  // Namespaces belong to the caller: a function in one of them is no server tool, whatever its name.
+  return namespace == null || namespace === '' ? (offer.byFunction.get(name) ?? unknown) : undefined
 }
 
 /** Providers also open pages, search in them, and have other feeds; the gateway's item knows only searches and pages. */
