@@ -50,6 +50,22 @@ const ask = async (mode: Mode | undefined, body: object = {}, to = gateway) => {
 const tries = (): readonly number[] => [primary, backup, third].map(({ requests }) => requests.length)
 const refusesPrefill = status(400, { error: { message: 'This model does not support assistant message prefill', type: 'invalid_request_error' } })
 
+describe('reasoning that a format does not show', () => {
+  it.each([
+    ['/v1/chat/completions', { model: 'acme/small', messages: [{ role: 'user', content: 'hi' }], stream: true, include_reasoning: false }],
+    ['/v1beta/models/acme/small:streamGenerateContent?alt=sse', { contents: [{ parts: [{ text: 'hi' }] }] }],
+  ])('may break off, as the caller has seen nothing of it: %s', async (path, body) => {
+    primary.script(stream([chatEvents.role(), chatEvents.reasoning('Let me '), chatEvents.reasoning('think')], { then: 'reset' }))
+    const response = await gateway.api('POST', `/api${path}`, { ...body, provider: { order: ['acme', 'backup1'] } }, gateway.key)
+    expect(response.status).toBe(200)
+    const wire = await response.text()
+    expect(wire).toContain('there was')
+    expect(wire).not.toContain('"error"')
+    // The endpoint is asked once more before the next one.
+    expect(tries()).toEqual([2, 1, 0])
+  })
+})
+
 describe('stream_failure: continue', () => {
   it(verifies('C8', 'continues in the same message, with the answer so far as the last message of the assistant'), async () => {
     const { type, text, output, params, response } = await ask('continue')

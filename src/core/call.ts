@@ -146,7 +146,7 @@ export interface Call {
   readonly cache?: CachePreferences
   /** Id of the endpoint that served the previous step. It is planned first, so that a call with several upstream answers stays at one endpoint. */
   readonly preferredEndpoint?: string
-  /** Items that the caller does not see while a model writes them: calls that the gateway runs. Absent: there are none. */
+  /** Items of which the caller sees nothing while a model writes them: calls that the gateway runs, hidden reasoning. Absent: there are none. */
   readonly isUnseen?: (item: OutputItem) => boolean
   /** How the request is adapted to endpoints that cannot take it unchanged; undefined: as for every call. */
   readonly adaptation?: Adaptation

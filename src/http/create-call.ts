@@ -19,6 +19,7 @@ export interface CallInput {
   readonly streamFailure?: StreamFailure
   readonly cache?: CachePreferences
   readonly hold?: AnswerHold
+  readonly isUnseen?: Call['isUnseen']
 }
 
 /** What a call is made with besides its input. */

@@ -8,7 +8,7 @@ import type { EndpointShare } from './endpoint-limits.ts'
 import { AnswerBuffer } from './stream-failure.ts'
 import { writtenUsage } from './tool-bill.ts'
 import type { ToolCallCheck } from './tool-call-check.ts'
-import { UnseenCalls } from './unseen-calls.ts'
+import { UnseenItems } from './unseen-items.ts'
 
 /** More start events than any model sends before its first content: an upstream that sends more is broken. */
 const MAX_HELD_EVENTS = 4_096
@@ -35,19 +35,19 @@ export class Outcome {
   /** Events that are held back. */
   held: readonly (readonly ModelEvent[])[] = NOTHING
   readonly #buffer: AnswerBuffer | undefined
-  readonly #unseen: UnseenCalls | undefined
+  readonly #unseen: UnseenItems | undefined
   #heldEvents = 0
   /** Characters of the answer, counted only if somebody counts its tokens. */
   #chars = 0
 
   /**
-   * `buffers`: hold back the whole answer, within bounds; otherwise only what comes before its first content, and calls that the caller does not see
+   * `buffers`: hold back the whole answer, within bounds; otherwise only what comes before its first content, and items that the caller does not see
    * (`isUnseen`).
    */
   constructor(startedAt: number, buffers: boolean, isUnseen?: (item: OutputItem) => boolean) {
     this.startedAt = startedAt
     this.#buffer = buffers ? new AnswerBuffer() : undefined
-    this.#unseen = buffers || isUnseen === undefined ? undefined : new UnseenCalls(isUnseen)
+    this.#unseen = buffers || isUnseen === undefined ? undefined : new UnseenItems(isUnseen)
   }
 
   /** Whether more was held back than the bound allows. */

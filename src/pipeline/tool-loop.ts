@@ -108,7 +108,7 @@ class ToolLoop {
     const opened = planned.pending.length === 0 ? { offer: planned, events: [] } : await openSources(planned, this.#opening())
     const { offer } = opened
     const unknown = unknownTool(offer, call.request)
-    const isUnseen = (item: OutputItem): boolean => runnerOf(item, { offer, unknown }) !== undefined
+    const isUnseen = (item: OutputItem): boolean => call.isUnseen?.(item) === true || runnerOf(item, { offer, unknown }) !== undefined
     const budget = callBudget(call.request)
     const replayed = replayConversation(call.request.input, offer, this.#room.registry)
     // What was opened is told with the model's first content: until then a failure is an HTTP error.

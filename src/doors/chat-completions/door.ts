@@ -10,6 +10,6 @@ export const chatCompletions: TranslatingDoor = {
   refersToItems: false,
   read(sent) {
     const { body, preferences, pathOf } = toResponses(sent)
-    return { body, fold: (options) => new Assembler(options, new ChatWriter(options, preferences)), pathOf }
+    return { body, fold: (options) => new Assembler(options, new ChatWriter(options, preferences)), pathOf, hidesReasoning: !preferences.reasoning }
   },
 }

@@ -22,7 +22,8 @@ export const generateContent: TranslatingDoor = {
   ...KEYS,
   read(sent, exactly, url = '') {
     const { body, preferences, pathOf } = generateContentToResponses(sent, url, exactly)
-    const translated = { body, fold: (options: AssemblerOptions) => new Assembler(options, new ContentWriter(options, preferences)), pathOf }
+    const fold = (options: AssemblerOptions) => new Assembler(options, new ContentWriter(options, preferences))
+    const translated = { body, fold, pathOf, hidesReasoning: !preferences.thoughts }
     return preferences.listed === true ? { ...translated, streamed: LIST } : translated
   },
   envelope: generateContentEnvelope,

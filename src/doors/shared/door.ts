@@ -16,6 +16,8 @@ interface AnswerFormat {
   readonly fold: FoldOf
   /** Maps a path of the request to the path in the door's own format; left out if they are the same. */
   readonly pathOf?: (path: string) => string
+  /** The answer shows nothing of the model's reasoning while it is written. */
+  readonly hidesReasoning?: boolean
   /** For streams other than server-sent events: their headers, and the keep-alive. */
   readonly streamed?: { readonly headers: { readonly [name: string]: string }; readonly sign: () => string }
 }

@@ -3,10 +3,10 @@ import type { OutputItem } from '../core/item.ts'
 import { AnswerBuffer } from './stream-failure.ts'
 
 /**
- * Decides when an answer has something for the caller. Calls that the gateway runs itself are not part of it: the caller sees them when they run, once
- * the answer has ended. One per attempt.
+ * Decides when an answer has something for the caller. Calls that the gateway runs itself are not part of it (the caller sees them when they run, once
+ * the answer has ended), nor is reasoning where a format does not show it. One per attempt.
  */
-export class UnseenCalls {
+export class UnseenItems {
   readonly #isUnseen: (item: OutputItem) => boolean
   readonly #keys = new Set<string>()
   readonly #held = new AnswerBuffer()
