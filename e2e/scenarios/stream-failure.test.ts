@@ -212,16 +212,31 @@ describe('stream_failure: continue', () => {
   })
 
   it.each([
-    ['nobody can go on', {}, 3],
-    ['nothing can go on', { text: { format: { type: 'json_object' } } }, 1],
-  ])(verifies('P50', 'names all attempts to a JSON caller when %s'), async (_why, body, attempts) => {
+    ['nobody can go on', [], 3],
+    ['nothing can go on', [{ choices: [{ index: 0, delta: { refusal: 'I will' } }] }], 1],
+  ])(verifies('P50', 'names all attempts to a JSON caller when %s'), async (_why, begun, attempts) => {
+    if (begun.length > 0) primary.script(stream([chatEvents.role(), ...begun], { then: 'reset' }))
     backup.script(refusesPrefill)
     third.script(refusesPrefill)
-    const response = await send('continue', { stream: false, ...body })
+    const response = await send('continue', { stream: false })
     expect(response.status).toBe(502)
     const { error } = (await response.json()) as { error: { metadata: { attempts: { provider: string; error_type: string }[] } } }
     expect(error.metadata.attempts?.map(({ provider }) => provider)).toEqual(['Acme 0', 'Acme 1', 'Acme 2'].slice(0, attempts))
     expect(error.metadata.attempts[0]).toMatchObject({ error_type: 'provider_unavailable' })
+  })
+
+  it.each([
+    ['tools', [chatEvents.call(0, 'c1', 'look', '{"at"')], { tools: [{ type: 'function', name: 'look', parameters: { type: 'object' } }] }],
+    ['a schema', [chatEvents.text('{"a":')], { text: { format: { type: 'json_object' } } }],
+  ])('gives a JSON caller, who has seen nothing, another answer if he asked for %s', async (_what, begun, body) => {
+    primary.script(stream([chatEvents.role(), ...begun], { then: 'hang' }))
+    const response = await send('continue', { stream: false, ...body })
+    expect(await response.json()).toMatchObject({
+      status: 'completed',
+      output_text: 'there was a king',
+      usage: { input_tokens: CHAT_USAGE.prompt_tokens, output_tokens: CHAT_USAGE.completion_tokens },
+    })
+    expect(tries()).toEqual([1, 1, 0])
   })
 
   it('serves a JSON caller as well', async () => {

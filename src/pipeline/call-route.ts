@@ -77,7 +77,7 @@ export async function planCall(options: PlanningOptions, call: Call): Promise<Ro
   call.trace.rejected = planned.rejected
   Object.assign(call.trace.params, planned.params)
   if (planned.error !== undefined) throw planned.error
-  const mode = call.streamFailure ?? options.streamFailure?.() ?? 'fail'
+  const mode = failureModeOf(call, options)
   return {
     plan: preferring(planned, call.preferredEndpoint),
     session,
@@ -92,6 +92,17 @@ export async function planCall(options: PlanningOptions, call: Call): Promise<Ro
     buffers: mode === 'buffer' || (mode === 'fail' && !call.stream),
     continuation: mode === 'continue' ? new Continuation(options.costOf) : undefined,
   }
+}
+
+/**
+ * What happens to an answer that breaks. One with tools or a schema can hardly ever be continued; a JSON caller has seen nothing of it, and gets all of
+ * it from another endpoint.
+ */
+function failureModeOf({ streamFailure, stream, request }: Call, options: PlanningOptions): StreamFailure {
+  const mode = streamFailure ?? options.streamFailure?.() ?? 'fail'
+  if (mode !== 'continue' || stream) return mode
+  const { tools = [], text } = request
+  return tools.length > 0 || (text?.format?.type ?? 'text') !== 'text' ? 'fail' : mode
 }
 
 /** Items that were refused in one turn are not sent again in the next. */
