@@ -95,7 +95,9 @@ export class Outcome {
 
   #frees(events: readonly ModelEvent[]): boolean {
     if (this.#buffer !== undefined) return this.#buffer.take(events)
-    return this.begun && (this.#unseen?.frees(events) ?? true)
+    // Also asked before the first content: an item may start well before that.
+    const shows = this.#unseen?.frees(events) ?? true
+    return this.begun && shows
   }
 
   #hold(events: readonly ModelEvent[], { endpoint }: AttemptRecord): void {

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest'
+import type { AttemptRecord } from '../core/call.ts'
+import type { ModelEvent } from '../core/event.ts'
+import { Outcome } from './attempt-outcome.ts'
+
+const start = (key: string, type: string): ModelEvent => ({ type: 'item-start', key, item: { type } as never })
+const thought: ModelEvent = { type: 'reasoning-delta', key: 'r', kind: 'text', delta: 'hm' }
+const word: ModelEvent = { type: 'text-delta', key: 'm', delta: 'Yes' }
+const end: ModelEvent = { type: 'response-end', reason: 'stop' }
+
+/** Which of these reads let something out, and how many events. */
+function freed(...reads: readonly (readonly ModelEvent[])[]): readonly (number | undefined)[] {
+  const outcome = new Outcome(0, false, ({ type }) => type === 'reasoning')
+  outcome.record = { endpoint: { providerName: 'P' }, status: 200, startedAt: 0 } as unknown as AttemptRecord
+  return reads.map((events) => outcome.take(events)?.length)
+}
+
+it('holds back items that the caller does not see, until something else is said', () => {
+  expect(freed([start('r', 'reasoning'), thought], [thought], [start('m', 'message')], [word])).toEqual([undefined, undefined, undefined, 5])
+})
+
+it('knows such an item by its start, even if that comes well before its content', () => {
+  expect(freed([start('r', 'reasoning')], [thought], [thought])).toEqual([undefined, undefined, undefined])
+})
+
+it('lets everything out at the end', () => {
+  expect(freed([start('r', 'reasoning'), thought], [end])).toEqual([undefined, 3])
+})
+
+it('lets an answer out that is too long to be held back', () => {
+  const long: ModelEvent = { type: 'reasoning-delta', key: 'r', kind: 'text', delta: 'x'.repeat(1024 * 1024) }
+  expect(freed([start('r', 'reasoning'), thought], [long], [thought])).toEqual([undefined, 3, 1])
+})
