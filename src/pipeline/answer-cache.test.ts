@@ -90,11 +90,12 @@ describe('requests that match a cached answer', () => {
 
 describe('an answer that was cut off', () => {
   const cut: ModelEvent = { type: 'response-end', reason: 'length', usage: COUNTED }
-  const kept = async (params: { readonly [name: string]: unknown }): Promise<boolean> => {
+  const atLimit = [...says(1).slice(0, -1), cut]
+  const kept = async (params: { readonly [name: string]: unknown }, events: readonly ModelEvent[] = atLimit): Promise<boolean> => {
     const answers = memory()
     const handler = answerCacheLayer({ answers, catalog: () => catalog })((call) => {
       Object.assign(call.trace.params, params)
-      return model([...says(1).slice(0, -1), cut])(call)
+      return model(events)(call)
     })
     await readAll(handler(callOf({})))
     const again = callOf({})
@@ -104,6 +105,19 @@ describe('an answer that was cut off', () => {
   it('at the requested limit is served from the cache', async () => expect(await kept({})).toBe(true))
   it('by the rest of a budget is made again, because the budget may have grown', async () =>
     expect(await kept({ max_output_tokens: 'limited to 7 by what is left of the budget' })).toBe(false))
+  it.each([
+    ['is made again', 'incomplete', false],
+    ['is served from the cache if it is whole', 'completed', true],
+  ])('by its provider within a call %s', async (_what, status, served) => {
+    const call = { type: 'function_call', call_id: 'c', name: 'look', arguments: '' } as never
+    const events: ModelEvent[] = [
+      { type: 'item-start', key: 'c', item: call },
+      { type: 'arguments-delta', key: 'c', delta: '{"city":"Be' },
+      { type: 'item-end', key: 'c', item: { status } },
+      { type: 'response-end', reason: 'tool_calls', usage: COUNTED },
+    ]
+    expect(await kept({}, events)).toBe(served)
+  })
 })
 
 describe('a call that gets a cached answer', () => {

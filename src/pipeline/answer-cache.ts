@@ -57,7 +57,7 @@ async function* answered(next: Handler, call: Call, { preferences, answers, cata
   const notes = new AnswerNotes()
   for await (const events of next(call)) {
     notes.take(events)
-    if (notes.whole !== undefined && isWorthKeeping(events.at(-1), call)) await keep(answers, key, call, preferences, notes.whole)
+    if (notes.whole !== undefined && isWorthKeeping(notes.whole, call)) await keep(answers, key, call, preferences, notes.whole)
     yield events
   }
 }
@@ -111,10 +111,21 @@ const unpaid = (event: ModelEvent): ModelEvent => {
   return { ...rest, prompt: ZERO_USAGE }
 }
 
-/** An answer cut off by a filter, or because the caller's money ran out, says nothing about the next one. */
-function isWorthKeeping(last: ModelEvent | undefined, { trace }: Call): boolean {
+/** An answer cut off by a filter, because the caller's money ran out, or by its provider within a call says nothing about the next one. */
+function isWorthKeeping(events: readonly ModelEvent[], { trace }: Call): boolean {
+  const last = events.at(-1)
   if (last?.type !== 'response-end' || last.reason === 'content_filter') return false
-  return last.reason !== 'length' || trace.params['max_output_tokens'] === undefined
+  return last.reason === 'length' ? trace.params['max_output_tokens'] === undefined : !hasCutCall(events)
+}
+
+function hasCutCall(events: readonly ModelEvent[]): boolean {
+  const calls = new Set<string>()
+  for (const event of events) {
+    if (event.type === 'item-start') {
+      if (event.item.type === 'function_call' || event.item.type === 'custom_tool_call') calls.add(event.key)
+    } else if (event.type === 'item-end' && event.item?.['status'] === 'incomplete' && calls.has(event.key)) return true
+  }
+  return false
 }
 
 async function keep(answers: AnswerCache, key: string, call: Call, { ttlMs }: CachePreferences, events: readonly ModelEvent[]): Promise<void> {
