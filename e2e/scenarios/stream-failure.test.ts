@@ -66,6 +66,18 @@ describe('reasoning that a format does not show', () => {
   })
 })
 
+it('a call that generateContent shows only when it is complete may break off', async () => {
+  primary.script(stream([chatEvents.role(), chatEvents.call(0, 'c1', 'look', '{"at"')], { then: 'reset' }))
+  const body = {
+    contents: [{ parts: [{ text: 'hi' }] }],
+    tools: [{ functionDeclarations: [{ name: 'look' }] }],
+    provider: { order: ['acme', 'backup1'] },
+  }
+  const response = await gateway.api('POST', '/api/v1beta/models/acme/small:streamGenerateContent?alt=sse', body, gateway.key)
+  expect(response.status).toBe(200)
+  expect(await response.text()).toContain('there was')
+})
+
 describe('stream_failure: continue', () => {
   it(verifies('C8', 'continues in the same message, with the answer so far as the last message of the assistant'), async () => {
     const { type, text, output, params, response } = await ask('continue')

@@ -148,6 +148,8 @@ export interface Call {
   readonly preferredEndpoint?: string
   /** Items of which the caller sees nothing while a model writes them: calls that the gateway runs, hidden reasoning. Absent: there are none. */
   readonly isUnseen?: (item: OutputItem) => boolean
+  /** The caller sees calls of its functions only when they are complete. */
+  readonly showsCallsWhole?: boolean
   /** How the request is adapted to endpoints that cannot take it unchanged; undefined: as for every call. */
   readonly adaptation?: Adaptation
   /** Set if the gateway itself chose the models of the request. */

@@ -222,6 +222,7 @@ function open(
     ...(cached === undefined ? {} : { cache: cached.preferences }),
     ...(serving.room === undefined ? {} : { hold: serving.room }),
     ...(read.hidesReasoning === true ? { isUnseen: isReasoning } : {}),
+    ...(read.showsCallsWhole === true ? { showsCallsWhole: true } : {}),
   })
   const fields = metadataFields(request)
   const assembler = read.fold(assemblyOf(options, call, fields, errorEvent))

@@ -20,6 +20,7 @@ export interface CallInput {
   readonly cache?: CachePreferences
   readonly hold?: AnswerHold
   readonly isUnseen?: Call['isUnseen']
+  readonly showsCallsWhole?: boolean
 }
 
 /** What a call is made with besides its input. */

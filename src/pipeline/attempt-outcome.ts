@@ -1,7 +1,6 @@
-import type { AttemptRecord } from '../core/call.ts'
+import type { AttemptRecord, Call } from '../core/call.ts'
 import { GatewayError } from '../core/error.ts'
 import { isContentEvent, type ModelEvent } from '../core/event.ts'
-import type { OutputItem } from '../core/item.ts'
 import type { Credential } from '../core/provider.ts'
 import { mendEstimate, type Usage } from '../core/usage.ts'
 import type { EndpointShare } from './endpoint-limits.ts'
@@ -40,14 +39,12 @@ export class Outcome {
   /** Characters of the answer, counted only if somebody counts its tokens. */
   #chars = 0
 
-  /**
-   * `buffers`: hold back the whole answer, within bounds; otherwise only what comes before its first content, and items that the caller does not see
-   * (`isUnseen`).
-   */
-  constructor(startedAt: number, buffers: boolean, isUnseen?: (item: OutputItem) => boolean) {
+  /** `buffers`: hold back the whole answer, within bounds; otherwise only what comes before its first content, and items that the caller does not see. */
+  constructor(startedAt: number, buffers: boolean, call: Pick<Call, 'isUnseen' | 'showsCallsWhole'> = {}) {
     this.startedAt = startedAt
     this.#buffer = buffers ? new AnswerBuffer() : undefined
-    this.#unseen = buffers || isUnseen === undefined ? undefined : new UnseenItems(isUnseen)
+    const showsAll = call.isUnseen === undefined && call.showsCallsWhole !== true
+    this.#unseen = buffers || showsAll ? undefined : new UnseenItems(call)
   }
 
   /** Whether more was held back than the bound allows. */

@@ -43,7 +43,7 @@ export function createFallback(options: FallbackOptions): Handler {
     let index = 0
     for (;;) {
       const attempt = route.plan.attempts[index]!
-      const outcome = new Outcome(call.clock.monotonic(), route.buffers, call.isUnseen)
+      const outcome = new Outcome(call.clock.monotonic(), route.buffers, call)
       try {
         const input = await prepare(options, call, route, index, attempt, outcome)
         let last: ModelEvent | undefined

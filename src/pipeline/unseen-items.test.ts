@@ -10,7 +10,7 @@ const end: ModelEvent = { type: 'response-end', reason: 'stop' }
 
 /** Which of these reads let something out, and how many events. */
 function freed(...reads: readonly (readonly ModelEvent[])[]): readonly (number | undefined)[] {
-  const outcome = new Outcome(0, false, ({ type }) => type === 'reasoning')
+  const outcome = new Outcome(0, false, { isUnseen: ({ type }) => type === 'reasoning', showsCallsWhole: true })
   outcome.record = { endpoint: { providerName: 'P' }, status: 200, startedAt: 0 } as unknown as AttemptRecord
   return reads.map((events) => outcome.take(events)?.length)
 }
@@ -21,6 +21,11 @@ it('holds back items that the caller does not see, until something else is said'
 
 it('knows such an item by its start, even if that comes well before its content', () => {
   expect(freed([start('r', 'reasoning')], [thought], [thought])).toEqual([undefined, undefined, undefined])
+})
+
+it('holds back a call until it is complete, where callers see only whole ones', () => {
+  const args: ModelEvent = { type: 'arguments-delta', key: 'c', delta: '{}' }
+  expect(freed([start('c', 'function_call')], [args], [{ type: 'item-end', key: 'c' }])).toEqual([undefined, undefined, 3])
 })
 
 it('lets everything out at the end', () => {

@@ -23,7 +23,7 @@ export const generateContent: TranslatingDoor = {
   read(sent, exactly, url = '') {
     const { body, preferences, pathOf } = generateContentToResponses(sent, url, exactly)
     const fold = (options: AssemblerOptions) => new Assembler(options, new ContentWriter(options, preferences))
-    const translated = { body, fold, pathOf, hidesReasoning: !preferences.thoughts }
+    const translated = { body, fold, pathOf, hidesReasoning: !preferences.thoughts, showsCallsWhole: true }
     return preferences.listed === true ? { ...translated, streamed: LIST } : translated
   },
   envelope: generateContentEnvelope,

@@ -18,6 +18,8 @@ interface AnswerFormat {
   readonly pathOf?: (path: string) => string
   /** The answer shows nothing of the model's reasoning while it is written. */
   readonly hidesReasoning?: boolean
+  /** The answer shows a call when it is complete, and nothing of it before. */
+  readonly showsCallsWhole?: boolean
   /** For streams other than server-sent events: their headers, and the keep-alive. */
   readonly streamed?: { readonly headers: { readonly [name: string]: string }; readonly sign: () => string }
 }
