@@ -30,6 +30,12 @@ it('the location and speed options of another vendor are left out, and the locat
   expect(dropped).toEqual(['inference_geo'])
 })
 
+it('the safety settings of another vendor, which some of its clients send with every call, are left out and reported', () => {
+  const { body, dropped } = encode({ safetySettings: [] })
+  expect(body).not.toHaveProperty('safetySettings')
+  expect(dropped).toEqual(['safetySettings'])
+})
+
 it('examples of the input of a tool are added to its description', () => {
   const tool = { type: 'function', name: 'f', parameters: { type: 'object' }, input_examples: [{ a: 1 }] }
   const { body } = encode({ tools: [tool] })
