@@ -148,6 +148,8 @@ export interface Dialect<Options = unknown> {
   knowsClientSearch?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
   /** Whether the upstream stores prompts that a request may reference (`prompt`) instead of containing its own text. Default: it does not. */
   storedPrompts?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
+  /** Whether the upstream compacts the conversation if the input ends by asking for it (`compaction_trigger`). Default: it does not. */
+  compacts?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
   /** How much of an embeddings request the upstream takes at a time. The rest follows in further requests. Default: all of it. */
   batch?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): BatchLimits
   /** Whether the upstream reads this file, if it reads files at all. Default: it does. Other files may be sent as text. */

@@ -35,6 +35,7 @@ export const REJECTION = {
   fallbacksOff: 23,
   guardrail: 24,
   storedPrompt: 25,
+  compaction: 26,
 } as const
 
 export type Rejection = (typeof REJECTION)[keyof typeof REJECTION]
@@ -119,13 +120,14 @@ function rejectName(demand: Demand, group: Group, i: number): Rejection {
   return REJECTION.none
 }
 
-/** Modalities, stored prompts, output limit, context and, if required, parameters. */
+/** Modalities, stored prompts, compaction, output limit, context and, if required, parameters. */
 function rejectFit(demand: Demand, columns: Columns, i: number, slack: Slack): Rejection {
   const lacking = demand.inputs & ~columns.inputs[i]!
   if ((slack === SLACK.none ? lacking : lacking & ~demand.adaptableInputs) !== 0) return REJECTION.inputModality
   // Embeddings are made by models that make nothing else, and only for requests that ask for them.
   if ((demand.outputs & ~columns.outputs[i]!) !== 0 || (columns.outputs[i]! & ~demand.outputs & EMBEDDINGS) !== 0) return REJECTION.outputModality
   if (demand.storedPrompt && !keepsPrompts(columns.endpoints[i]!)) return REJECTION.storedPrompt
+  if (demand.compaction && !compacts(columns.endpoints[i]!)) return REJECTION.compaction
   if (demand.maxOutputTokens > columns.maxOutput[i]!) return REJECTION.maxOutput
   const window = rejectWindow(demand, columns, i, slack)
   if (window !== REJECTION.none || !demand.requireParameters) return window
@@ -137,6 +139,8 @@ function rejectFit(demand: Demand, columns: Columns, i: number, slack: Slack): R
 
 const keepsPrompts = ({ connection, upstreamModel }: Endpoint): boolean =>
   connection.dialect.storedPrompts?.({ options: connection.options, upstreamModel }) === true
+const compacts = ({ connection, upstreamModel }: Endpoint): boolean =>
+  connection.dialect.compacts?.({ options: connection.options, upstreamModel }) === true
 
 function rejectWindow(demand: Demand, columns: Columns, i: number, slack: Slack): Rejection {
   const context = columns.context[i]!
@@ -276,6 +280,8 @@ export function describeRejection(code: Rejection, demand: Demand, group: Group,
       return describeOutput(demand.outputs & ~columns.outputs[i]!, columns.outputs[i]!)
     case REJECTION.storedPrompt:
       return 'it keeps no prompts, so that "prompt" alone gives it nothing to answer'
+    case REJECTION.compaction:
+      return 'it does not compact conversations'
     case REJECTION.contextLikely:
     case REJECTION.contextCertain:
       return `its context of ${endpoint.contextLength} tokens is too short for about ${demand.inputTokens} tokens of input${demand.maxOutputTokens > 0 ? ` and ${demand.maxOutputTokens} of output` : ''}`

@@ -583,6 +583,27 @@ describe('what the request needs', () => {
     })
   })
 
+  describe('a request to compact the conversation', () => {
+    const { connection } = testEndpoint({ tag: 'vault' })
+    const vault = testEndpoint({ tag: 'vault', connection: { ...connection, dialect: { ...connection.dialect, compacts: () => true } } })
+    const said = { type: 'message', role: 'user', content: 'Hi.' } as const
+    const asked = { input: [said, { type: 'compaction_trigger' }] }
+
+    it('is served only by endpoints that compact', () => {
+      const result = plan([cheap, vault], asked)
+      expect(tags(result)).toEqual(['vault'])
+      expect(reason(result, 'cheap')).toContain('does not compact conversations')
+    })
+    it('is a fault of the request when none of those left compacts', () => {
+      const { error } = plan([cheap], asked)
+      expect(error).toMatchObject({ errorType: 'invalid_prompt', status: 400, details: { path: 'input' } })
+      expect(error?.message).toMatch(/"compaction_trigger".*cheap: it does not compact/)
+    })
+    it('excludes no endpoint once the conversation has gone on', () => {
+      expect(tags(plan([cheap, vault], { input: [...asked.input, said] }))).toEqual(['cheap', 'vault'])
+    })
+  })
+
   it('excludes windows that are too short by the estimate while others fit', () => {
     const input: ModelRequest['input'] = [{ type: 'message', role: 'user', content: 'four words make text '.repeat(2_000) }] // about 10,000 tokens
     const small = testEndpoint({ tag: 'small', contextLength: 6_000, pricing: { input: 0.1, output: 0.1 } })

@@ -59,6 +59,8 @@ export interface Demand {
   readonly outputs: number
   /** The whole prompt is stored at a vendor. */
   readonly storedPrompt: boolean
+  /** The answer is to be the conversation in a shorter form that only its vendor can read. */
+  readonly compaction: boolean
   readonly inputTokens: number
   readonly leastTokens: number
   readonly maxOutputTokens: number
@@ -261,6 +263,7 @@ export function compileDemand(
     shortensUpTo: adaptation?.shortensUpTo ?? 0,
     outputs: bitsOf(request.modalities ?? []),
     storedPrompt: request['prompt'] != null && !request.input.some(({ type }) => type === 'message'),
+    compaction: request.input.at(-1)?.type === 'compaction_trigger',
     inputTokens: window.inputTokens,
     leastTokens: window.leastTokens,
     maxOutputTokens: request.max_output_tokens ?? 0,

@@ -1,6 +1,7 @@
 import type { Catalog } from '../core/endpoint.ts'
 import { GatewayError } from '../core/error.ts'
 import { describeRejection, REJECTION } from './filter.ts'
+import type { Rejection } from './filter.ts'
 import type { Ranked } from './places.ts'
 import type { Demand } from './prefer.ts'
 import { rejectionOf } from './select.ts'
@@ -24,19 +25,30 @@ export function rejections(selections: readonly Selection[], demand: Demand, ord
   return map
 }
 
+interface Unmet {
+  readonly path: string
+  readonly says: string
+}
+
+/** What a request can ask only of some vendors, and would be another request without. */
+const UNMET: ReadonlyMap<Rejection, Unmet> = new Map<Rejection, Unmet>([
+  [REJECTION.storedPrompt, { path: 'prompt', says: '"prompt" names a stored prompt, and there is no message in "input".' }],
+  [REJECTION.compaction, { path: 'input', says: '"compaction_trigger" asks the vendor to compact the conversation.' }],
+])
+
 const LISTED = 6
 const MAX_MESSAGE = 900
 
 /**
  * 404 that lists who serves the models and what excluded each; 403 if only guardrails excluded them; 400 if the prompt is beyond doubt too long for
- * all that remain, or if some would serve a request whose prompt is in the body.
+ * all that remain, or if some would serve the request without what only other vendors do (`UNMET`).
  */
 export function nothingLeft(requested: string, selections: readonly Selection[], demand: Demand, off: readonly string[]): GatewayError {
   let longest = 0
   let tooLong = true
   let guarded = false
   let forbidden = true
-  let wordless = false
+  let unmet: Unmet | undefined
   let total = 0
   const lines: string[] = []
   for (const selection of selections) {
@@ -49,7 +61,7 @@ export function nothingLeft(requested: string, selections: readonly Selection[],
       else if (code !== REJECTION.variant && code !== REJECTION.tierNotAsked) tooLong = false
       if (code !== REJECTION.variant && code !== REJECTION.tierNotAsked && code !== REJECTION.guardrail) forbidden = false
       guarded ||= code === REJECTION.guardrail
-      wordless ||= code === REJECTION.storedPrompt
+      unmet ??= UNMET.get(code)
       if (lines.length === LISTED) continue
       const { tag, model } = endpoints[i]!
       lines.push(`${tag}${selections.length > 1 ? ` (${model})` : ''}: ${describeRejection(code, demand, group, i)}`)
@@ -66,14 +78,7 @@ export function nothingLeft(requested: string, selections: readonly Selection[],
   const served = lines.length === 0 ? 'No endpoint serves it.' : `${lines.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`
   const message = `No endpoint can serve "${requested}" as requested. ${served}`.slice(0, MAX_MESSAGE)
   if (guarded && forbidden) return new GatewayError('permission_denied', message, { failover: 'never', metadata: { reason: 'guardrail' } })
-  if (wordless) {
-    const path = 'prompt'
-    return new GatewayError(
-      'invalid_prompt',
-      `"prompt" names a stored prompt, and there is no message in "input". ${message}`.slice(0, MAX_MESSAGE),
-      { path },
-    )
-  }
+  if (unmet !== undefined) return new GatewayError('invalid_prompt', `${unmet.says} ${message}`.slice(0, MAX_MESSAGE), { path: unmet.path })
   return new GatewayError('not_found', [message, ...off].join(' '))
 }
 

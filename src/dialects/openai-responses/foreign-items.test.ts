@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { InputItem } from '../../core/item.ts'
 import { target } from './__fixtures__/harness.ts'
+import { openAiResponses } from './index.ts'
 import { encodeResponsesRequest } from './request.ts'
 
 const ran = (container_id: string): InputItem => ({
@@ -48,3 +49,12 @@ it('an image item with another id gets one that the format accepts, with the pre
     { ...made, id: 'ig-abc' },
   ])
 })
+
+it.each([[true], [false], [['web_search']], [['compaction']]])(
+  'a request to compact is sent to endpoints that are said to know it: %j',
+  (builtin_tools) => {
+    const at = target({ options: { builtin_tools } })
+    const { body } = encodeResponsesRequest({ input: [{ type: 'compaction_trigger' }] }, at)
+    expect(body.includes('compaction_trigger')).toBe(openAiResponses.compacts?.(at))
+  },
+)

@@ -44,6 +44,7 @@ export const openAiResponses: Dialect<ResponsesOptions> = {
   prefills: () => false,
   // `prompt` is not interpreted here, so it reaches endpoints that receive unknown fields.
   storedPrompts: ({ options }) => options.unknown_fields === 'forward',
+  compacts: ({ options }) => acceptsBuiltin('compaction_trigger', options.builtin_tools),
   readsInputTools: ({ options }) => acceptsBuiltin('additional_tools', options.builtin_tools),
   knowsClientSearch: ({ options }) => acceptsBuiltin('tool_search', options.builtin_tools),
   buys: (tool, { options }) => acceptsBuiltin(tool.type, options.builtin_tools) && isPaid(tool as JsonObject, tool.type, options.paid_tools),
