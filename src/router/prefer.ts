@@ -262,11 +262,15 @@ export function compileDemand(
     adaptableInputs: estimate.inputs === 0 || adaptation === undefined ? 0 : bitsOf(adaptation.modalities),
     shortensUpTo: adaptation?.shortensUpTo ?? 0,
     outputs: bitsOf(request.modalities ?? []),
-    storedPrompt: request['prompt'] != null && !request.input.some(({ type }) => type === 'message'),
-    compaction: request.input.at(-1)?.type === 'compaction_trigger',
+    storedPrompt: asksStoredPrompt(request),
+    compaction: asksCompaction(request),
     inputTokens: window.inputTokens,
     leastTokens: window.leastTokens,
     maxOutputTokens: request.max_output_tokens ?? 0,
     now,
   }
 }
+
+const asksStoredPrompt = ({ prompt, input }: ModelRequest): boolean => prompt != null && !input.some(({ type }) => type === 'message')
+
+const asksCompaction = ({ input }: ModelRequest): boolean => input.at(-1)?.type === 'compaction_trigger'
