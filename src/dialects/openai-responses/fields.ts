@@ -23,7 +23,7 @@ export const HANDLED: ReadonlySet<string> = new Set([
 export const FOREIGN: ReadonlySet<string> = new Set(['usage', 'include_reasoning', 'speed'])
 
 /** Fields of other formats whose loss must be reported to the caller. */
-export const FOREIGN_REPORTED: ReadonlySet<string> = new Set(['inference_geo', 'safetySettings'])
+export const FOREIGN_REPORTED: ReadonlySet<string> = new Set(['inference_geo', 'safetySettings', 'safe_prompt'])
 
 /** Fields that request answers with images, if they are not requested through a tool. */
 export const IMAGE_FIELDS = ['modalities', 'image_config'] as const

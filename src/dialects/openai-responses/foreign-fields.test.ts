@@ -30,10 +30,11 @@ it('the location and speed options of another vendor are left out, and the locat
   expect(dropped).toEqual(['inference_geo'])
 })
 
-it('the safety settings of another vendor, which some of its clients send with every call, are left out and reported', () => {
-  const { body, dropped } = encode({ safetySettings: [] })
+it('the safety options of other vendors, which some of their clients send with every call, are left out and reported', () => {
+  const { body, dropped } = encode({ safetySettings: [], safe_prompt: false })
   expect(body).not.toHaveProperty('safetySettings')
-  expect(dropped).toEqual(['safetySettings'])
+  expect(body).not.toHaveProperty('safe_prompt')
+  expect(dropped).toEqual(['safetySettings', 'safe_prompt'])
 })
 
 it('examples of the input of a tool are added to its description', () => {
