@@ -1,6 +1,7 @@
 import { MultiSelect } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { usePages } from '../api/pages.ts'
+import { keyOptions } from './key-options.ts'
 import { MOST_OPTIONS } from './most-options.ts'
 
 export interface KeyPickerProps {
@@ -17,18 +18,12 @@ export interface KeyPickerProps {
 export function KeyPicker({ label, description, workspaceId, value, onChange, error }: KeyPickerProps): ReactNode {
   const query = { include_disabled: 'true', ...(workspaceId === '' ? {} : { workspace_id: workspaceId }) }
   const { of, hasMore } = usePages('GET /api/v1/keys', { query }, { all: true })
-  const keys = of.data ?? []
-  const known = new Set(keys.map(({ hash }) => hash))
-  const data = [
-    ...keys.map((key) => ({ value: key.hash, label: `${key.name} (${key.label})` })),
-    ...value.filter((hash) => !known.has(hash)).map((hash) => ({ value: hash, label: hash.slice(0, 12) })),
-  ]
   return (
     <MultiSelect
       label={label}
       description={description}
-      data={data}
-      value={[...value]}
+      data={keyOptions(of.data ?? [], value)}
+      value={[...new Set(value)]}
       onChange={onChange}
       error={error}
       placeholder={value.length === 0 ? 'all keys' : undefined}
