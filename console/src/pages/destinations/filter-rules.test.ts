@@ -59,6 +59,21 @@ describe('filter rules', () => {
     }
   })
 
+  it.each([
+    ['{"enable": false, "groups": []}', 'has no member “enable”'],
+    ['{"enabled": "no", "groups": []}', 'enabled: expected true or false'],
+    ['{"groups": [{"logik": "or", "rules": []}]}', 'groups.0 has no member “logik”'],
+    ['{"groups": [{"logic": null, "rules": []}]}', 'groups.0.logic: expected a text'],
+    ['{"groups": [{"rules": [{"field": "model", "operator": "equals", "values": ["a"]}]}]}', 'groups.0.rules.0 has no member “values”'],
+    [
+      '{"groups": [{"rules": [{"field": "model", "operator": "equals", "value": ["a", "b"]}]}]}',
+      'groups.0.rules.0.value: expected a text or a number',
+    ],
+    ['{"groups": [{"rules": [{"field": "model", "operator": "equals", "value": null}]}]}', 'groups.0.rules.0.value: expected a text or a number'],
+  ])('are refused as JSON if saving would silently change them: %s', (text, problem) => {
+    expect(parsedRules(text)).toEqual({ problem })
+  })
+
   it('take their fields and operators from the schema, also behind a reference and beside null', () => {
     const rule = { properties: { field: { enum: ['model'] }, operator: { enum: ['equals'] } } }
     const Rules = { type: 'object', properties: { groups: { maxItems: 20, items: { properties: { rules: { maxItems: 50, items: rule } } } } } }

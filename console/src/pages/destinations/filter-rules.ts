@@ -67,13 +67,18 @@ const ruleOf = ({ field, operator, value }: RuleDraft): object => ({ field, oper
 const valueOf = (text: string): string | number =>
   text !== '' && String(Number(text)) === text && Number.isFinite(Number(text)) ? Number(text) : text
 
-/** The rules typed as JSON, or why it is invalid. The gateway validates the rules themselves. */
+/**
+ * The rules typed as JSON, or why it is invalid. The gateway validates the rules themselves; what the draft of the editor would drop or turn into text is
+ * reported here, because the gateway would never see it.
+ */
 export function parsedRules(text: string): { readonly rules: DestinationFilterRules | null } | { readonly problem: string } {
   if (text.trim() === '') return { rules: null }
   try {
     const rules = JSON.parse(text) as unknown
-    if (rules === null || isRules(rules)) return { rules }
-    return { problem: 'expected an object with a list of groups, each with a list of rules' }
+    if (rules === null) return { rules }
+    if (!isRules(rules)) return { problem: 'expected an object with a list of groups, each with a list of rules' }
+    const lost = lostFrom(rules)
+    return lost === undefined ? { rules } : { problem: lost }
   } catch (error) {
     return { problem: `is not JSON: ${error instanceof Error ? error.message : 'cannot be read'}` }
   }
@@ -85,6 +90,32 @@ function isRules(value: unknown): value is DestinationFilterRules {
 }
 
 const isRule = ({ field, operator }: Members): boolean => typeof field === 'string' && typeof operator === 'string'
+
+/** The first thing that a draft cannot hold: as a typo it would otherwise silently change which calls are forwarded. */
+function lostFrom(rules: DestinationFilterRules): string | undefined {
+  return firstOf([
+    stranger('', rules, ['enabled', 'groups']),
+    misfit('enabled', rules.enabled, ['boolean'], 'true or false'),
+    ...rules.groups.flatMap((group, at) => [
+      stranger(`groups.${at}`, group, ['logic', 'rules']),
+      misfit(`groups.${at}.logic`, group.logic, ['string'], 'a text'),
+      ...group.rules.flatMap((rule, place) => [
+        stranger(`groups.${at}.rules.${place}`, rule, ['field', 'operator', 'value']),
+        misfit(`groups.${at}.rules.${place}.value`, rule.value, ['string', 'number'], 'a text or a number'),
+      ]),
+    ]),
+  ])
+}
+
+const firstOf = (problems: readonly (string | undefined)[]): string | undefined => problems.find((problem) => problem !== undefined)
+
+function stranger(path: string, holder: object, known: readonly string[]): string | undefined {
+  const name = Object.keys(holder).find((one) => !known.includes(one))
+  return name === undefined ? undefined : `${path} has no member “${name}”`.trimStart()
+}
+
+const misfit = (path: string, value: unknown, types: readonly string[], wanted: string): string | undefined =>
+  value === undefined || types.includes(typeof value) ? undefined : `${path}: expected ${wanted}`
 
 interface Members {
   readonly [name: string]: unknown
