@@ -184,9 +184,16 @@ describe.skipIf(!hasBrowser)('the page of guardrails', () => {
     await page.getByLabel('Pattern').fill('(')
     await page.getByRole('button', { name: 'Save changes' }).click()
     await page.getByRole('region', { name: 'Content filters' }).getByText('invalid regular expression').waitFor()
+    await page.getByRole('alert').filter({ hasText: 'Not saved' }).waitFor()
     await page.getByLabel('Name').fill(' ')
     await page.getByRole('button', { name: 'Save changes' }).click()
     await page.getByText('A guardrail needs a name.').waitFor()
+    // The form is higher than the window: the focus leads to the field.
+    await page.locator('[aria-invalid=true]:focus').waitFor()
+    await page.getByLabel('Name').fill('x'.repeat(500))
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByText('name: Too big').waitFor()
+    await page.locator('[aria-invalid=true]:focus').waitFor()
     expect(problems).toEqual([])
   })
 

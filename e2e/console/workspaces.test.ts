@@ -68,6 +68,7 @@ describe.skipIf(!hasBrowser)('the workspaces page', () => {
     await form.getByLabel('Slug').fill('taken')
     await form.getByRole('button', { name: 'Create workspace' }).click()
     await form.getByText('slug: another workspace has it already').waitFor()
+    await form.locator('[aria-invalid=true]:focus').waitFor()
     expect(await form.getByRole('alert').count()).toBe(0)
   })
 

@@ -1,5 +1,6 @@
 import { Button, Group, Stack } from '@mantine/core'
 import type { FormEvent, ReactNode } from 'react'
+import { useFocusAfterSending } from './first-invalid.ts'
 import { Problem } from './problem.tsx'
 import { useUnsaved } from './unsaved.tsx'
 
@@ -22,12 +23,13 @@ export interface EditFormProps {
 /** Fields in a column, with their errors, and a button at the end. */
 export function EditForm({ label, action, busy, problem, disabled = false, unsaved, onSubmit, onCancel, children }: EditFormProps): ReactNode {
   useUnsaved(unsaved)
+  const form = useFocusAfterSending(busy)
   const submit = (event: FormEvent): void => {
     event.preventDefault()
     onSubmit()
   }
   return (
-    <form aria-label={label} onSubmit={submit} noValidate>
+    <form aria-label={label} onSubmit={submit} ref={form} noValidate>
       <Stack gap="sm">
         {children}
         <Problem error={problem} />

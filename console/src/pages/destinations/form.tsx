@@ -1,9 +1,11 @@
-import { Alert, Button, Group, List, Select, Stack, Switch, Text, TextInput, Title } from '@mantine/core'
+import { Alert, Button, Group, List, Select, Stack, Switch, TextInput, Title } from '@mantine/core'
 import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react'
 import { useWorkspaces } from '../../api/workspaces.ts'
 import { isChanged } from '../../lib/changes.ts'
+import { focusFirstInvalid } from '../../ui/first-invalid.ts'
 import { KeyPicker } from '../../ui/key-picker.tsx'
 import { MOST_OPTIONS } from '../../ui/most-options.ts'
+import { NotSaved } from '../../ui/not-saved.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { useUnsaved } from '../../ui/unsaved.tsx'
 import type { Broadcast, Draft } from './body.ts'
@@ -50,7 +52,7 @@ export function DestinationForm(props: DestinationFormProps): ReactNode {
   const homeless = elsewhere(problems, places)
   // Moves the focus to the field that the gateway has refused.
   useEffect(() => {
-    if (refusal !== null) firstInvalid(form.current)
+    if (refusal !== null) focusFirstInvalid(form.current)
   }, [refusal])
   const send = (event: FormEvent): void => {
     event.preventDefault()
@@ -58,7 +60,7 @@ export function DestinationForm(props: DestinationFormProps): ReactNode {
     // What is typed after sending has not been attempted yet.
     setTried(!isRight)
     if (isRight) onSubmit()
-    else setTimeout(() => firstInvalid(form.current))
+    else setTimeout(() => focusFirstInvalid(form.current))
   }
   const set = (part: Partial<Draft>): void => onDraft({ ...draft, ...part })
   return (
@@ -90,11 +92,7 @@ export function DestinationForm(props: DestinationFormProps): ReactNode {
           </Alert>
         )}
         <Group justify="flex-end">
-          {Object.keys(problems).length > homeless.length && (
-            <Text size="sm" c="red" role="alert">
-              Not saved. See the errors above.
-            </Text>
-          )}
+          <NotSaved when={Object.keys(problems).length > homeless.length} />
           <Button type="submit" loading={busy} disabled={!canSubmit}>
             {submit}
           </Button>
@@ -103,8 +101,6 @@ export function DestinationForm(props: DestinationFormProps): ReactNode {
     </form>
   )
 }
-
-const firstInvalid = (form: HTMLFormElement | null): void => form?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
 
 interface ChoicesProps {
   readonly draft: Draft

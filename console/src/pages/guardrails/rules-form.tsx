@@ -3,6 +3,8 @@ import { useCallback, useMemo, useState, type Dispatch, type FormEvent, type Rea
 import { ApiError } from '../../api/client.ts'
 import { useRead } from '../../api/hooks.ts'
 import { isChanged } from '../../lib/changes.ts'
+import { focusFirstInvalid, useFocusAfterSending } from '../../ui/first-invalid.ts'
+import { NotSaved } from '../../ui/not-saved.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { useUnsaved } from '../../ui/unsaved.tsx'
 import { fieldOfPath, problemsOf, type GuardrailForm } from './form.ts'
@@ -36,6 +38,7 @@ const SECTIONS: readonly { readonly title: string; readonly kinds: readonly Rule
 export function RulesForm(props: RulesFormProps): ReactNode {
   const { fields, initial, form, onForm, action, isBusy, error, onSubmit, children } = props
   const [isTried, setTried] = useState(false)
+  const element = useFocusAfterSending(isBusy)
   useUnsaved(isChanged(initial, form))
   const suggestions = useSuggestions()
   const refused = error instanceof ApiError ? fieldOfPath(error.path) : ''
@@ -48,9 +51,10 @@ export function RulesForm(props: RulesFormProps): ReactNode {
     const isRight = Object.keys(problems).length === 0
     setTried(!isRight)
     if (isRight) onSubmit()
+    else setTimeout(() => focusFirstInvalid(element.current))
   }
   return (
-    <form onSubmit={submit} noValidate>
+    <form onSubmit={submit} ref={element} noValidate>
       <Stack gap="md">
         <TextInput
           label="Name"
@@ -90,6 +94,7 @@ export function RulesForm(props: RulesFormProps): ReactNode {
         })}
         <Problem error={isShownAtField ? null : error} />
         <Group justify="flex-end">
+          <NotSaved when={isShownAtField || (isTried && Object.keys(problems).length > 0)} />
           <Button type="submit" loading={isBusy}>
             {action}
           </Button>

@@ -29,6 +29,7 @@ export function useExpiry(): Expiry {
   const isComplete = (expires: string): boolean => {
     const isHalf = input.current?.validity.badInput === true || (expires !== '' && !isTime(expires))
     setHalfTyped(isHalf)
+    if (isHalf) input.current?.focus()
     return !isHalf
   }
   return { input, isHalfTyped, isComplete }
