@@ -74,6 +74,22 @@ describe('a change', () => {
     })
   })
 
+  it('of a map keeps what others have added to it or removed from it since the form was opened', () => {
+    const headers = (map: object) => ({ ...STORED, config: { ...STORED.config, headers: map } }) as ObservabilityDestination
+    const before = headers({ 'x-one': '********', 'x-two': '********' })
+    const latest = { ...headers({ 'x-one': '********', 'x-theirs': '********' }), updated_at: '2026-01-01T00:00:01.000Z' }
+    const rows = [
+      { name: 'x-one', value: 'typed', kept: '********' },
+      { name: 'x-two', value: '', kept: '********' },
+      { name: 'x-mine', value: 'new' },
+    ]
+    const draft = { ...draftOfDestination(before, FIELDS), values: { url: 'https://a.example', headers: rows } }
+    const sent = (now: ObservabilityDestination) => updateBody(before, draft, FIELDS, now).body
+    expect(sent(latest)).toEqual({ config: { headers: { 'x-one': 'typed', 'x-theirs': '********', 'x-mine': 'new' } } })
+    const own = { headers: { 'x-one': 'typed', 'x-two': '********', 'x-mine': 'new' } }
+    expect([sent(before), sent({ ...latest, updated_at: before.updated_at })]).toEqual([{ config: own }, { config: own }])
+  })
+
   it('treats rules in another notation as equal', () => {
     const terse = {
       ...STORED,

@@ -106,15 +106,22 @@ export function createBody(type: string, draft: Draft, fields: readonly Field[])
   return { body: body as unknown as CreateObservabilityDestinationRequest, problems: { ...problemsOf(common), ...problems } }
 }
 
-/** Only what differs; an empty body if nothing does. */
-export function updateBody(before: ObservabilityDestination, draft: Draft, fields: readonly Field[]): Ready<UpdateObservabilityDestinationRequest> {
+/** Only what differs; an empty body if nothing does. `latest`: as last read, since others may have changed it while the form was open. */
+export function updateBody(
+  before: ObservabilityDestination,
+  draft: Draft,
+  fields: readonly Field[],
+  latest: ObservabilityDestination = before,
+): Ready<UpdateObservabilityDestinationRequest> {
   const common = commonOf(draft)
   const stored = configOf(before)
   const { config, problems } = filled(fields, draft.values, stored)
   // The form must not remove settings that it has no field for.
   const known = new Set(fields.map(({ name }) => name))
   const beforeConfig = Object.fromEntries(Object.entries(stored).filter(([name]) => known.has(name)))
-  const change = configChanges(beforeConfig, config)
+  // After a save, the list may not have been read again yet.
+  const now = configOf(latest.updated_at > before.updated_at ? latest : before)
+  const change = configChanges(beforeConfig, config, now)
   const body = {
     ...others(commonOf(draftOfDestination(before, fields)), common),
     ...(change === undefined ? {} : { config: change }),

@@ -22,7 +22,7 @@ export function Settings({ destination, words }: SettingsProps): ReactNode {
     'GET /api/v1/observability/destinations/{id}',
     'GET /api/v1/observability/destinations/{id}/status',
   ])
-  const { body, problems } = updateBody(before, draft, fields)
+  const { body, problems } = updateBody(before, draft, fields, destination)
   const isChanged = Object.keys(body).length > 0 || Object.keys(problems).length > 0
   const save = (): void =>
     update.mutate(

@@ -143,11 +143,24 @@ function mapOf(rows: readonly MapRow[], stored: unknown, path: string): Setting 
   return { setting: isLeftEmpty ? undefined : map, problems }
 }
 
-/** The settings for a PATCH: changed ones, and null for removed ones. Undefined: none. */
-export function configChanges(before: Json, after: Json): Json | undefined {
+/** The settings for a PATCH: changed ones, and null for removed ones. Undefined: none. `now`: what is stored meanwhile. */
+export function configChanges(before: Json, after: Json, now: Json = before): Json | undefined {
   const names = new Set([...Object.keys(before), ...Object.keys(after)])
   const changed = [...names].filter((name) => !isSame(before[name], after[name]))
-  return changed.length === 0 ? undefined : Object.fromEntries(changed.map((name) => [name, after[name] ?? null]))
+  return changed.length === 0
+    ? undefined
+    : Object.fromEntries(changed.map((name) => [name, mergedChange(before[name], after[name], now[name]) ?? null]))
+}
+
+/**
+ * The change from `before` to `after`, applied to what is stored `now`. The gateway replaces a map such as headers as a whole, so a map that two people
+ * change must contain the changes of both.
+ */
+export function mergedChange(before: unknown, after: unknown, now: unknown): unknown {
+  if (!isObject(before) || !isObject(after) || !isObject(now)) return isSame(before, after) ? now : after
+  const names = new Set([...Object.keys(now), ...Object.keys(after)])
+  const merged = [...names].map((name) => [name, mergedChange(before[name], after[name], now[name])] as const)
+  return Object.fromEntries(merged.filter(([, value]) => value !== undefined))
 }
 
 /** Whether two values are the same JSON, in any order of members. */
