@@ -1,5 +1,5 @@
 import { expect, it, test } from 'vitest'
-import { ago, briefUsd, bytes, count, duration, moment, NOTHING, percent, short, usd } from './format.ts'
+import { ago, briefUsd, bytes, count, duration, gauge, moment, NOTHING, percent, short, usd } from './format.ts'
 
 test.each([
   [0, '$0'],
@@ -70,4 +70,8 @@ test.each([
 ])('%s milliseconds ago is %s', (before, shown) => {
   const now = Date.parse('2026-01-05T00:00:00Z')
   expect(ago(new Date(now - before).toISOString(), now)).toBe(shown)
+})
+
+it('a gauge has no digits that nobody sees, such as those of a rounding error', () => {
+  expect([1.1e-16, 0.123456, 2e-9, 1].map(gauge)).toEqual([0, 12.3, 0, 100])
 })

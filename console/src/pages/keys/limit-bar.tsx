@@ -1,7 +1,7 @@
 import { Progress, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { ApiKey } from '../../api/schema.ts'
-import { percent, usd } from '../../lib/format.ts'
+import { gauge, percent, usd } from '../../lib/format.ts'
 import { usedShare } from './list.ts'
 
 /** What is left of the limit, as text and as a bar. */
@@ -21,7 +21,7 @@ export function LimitBar({ of: key }: { readonly of: ApiKey }): ReactNode {
         {usd(key.limit_remaining)} of {usd(key.limit)} left{key.limit_reset === null ? '' : `, ${key.limit_reset}`}
       </Text>
       <Progress.Root size={5}>
-        <Progress.Section value={used * 100} color={colour} aria-label={`${percent(used)} of the limit of ${key.name} is used`} />
+        <Progress.Section value={gauge(used)} color={colour} aria-label={`${percent(used)} of the limit of ${key.name} is used`} />
       </Progress.Root>
     </Stack>
   )

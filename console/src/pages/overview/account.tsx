@@ -3,7 +3,7 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { useRead } from '../../api/hooks.ts'
-import { count } from '../../lib/format.ts'
+import { count, gauge } from '../../lib/format.ts'
 import { creditsShown, deliveryShown, failedShown, keysShown } from './account-words.ts'
 import { useDestinations, useFailed, useKeys, type Listed, type Workspace } from './reads.ts'
 
@@ -25,7 +25,7 @@ export function Account({ workspaces }: AccountProps): ReactNode {
           return (
             <>
               <Value value={value} about={about} />
-              {share !== undefined && <Progress value={share * 100} size="xs" mt={4} aria-label="Share of the credits spent" />}
+              {share !== undefined && <Progress value={gauge(share)} size="xs" mt={4} aria-label="Share of the credits spent" />}
             </>
           )
         }}
