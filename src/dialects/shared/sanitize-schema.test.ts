@@ -4,6 +4,7 @@ import { threadTime } from '../../testing/thread-time.ts'
 import { sanitizeSchema, toolInputSchema } from './sanitize-schema.ts'
 import { Unfolding } from './unfolding.ts'
 
+const CITY: JsonObject = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
 const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n))
 const spent = (...schemas: readonly JsonObject[]): number => {
   const unfolding = new Unfolding()
@@ -62,6 +63,24 @@ describe('the input of a tool', () => {
     const bomb = { $ref: '#/$defs/d0', $defs: { d0: fan(1), d1: fan(2), d2: fan(3), d3: { properties: { a: {} }, required: ['a'] } } }
     expect(spent(bomb)).toBeLessThan(500)
     expect(spent(...times(1_000, () => bomb))).toBeLessThan(500)
+  })
+
+  it.each<[string, JsonObject, JsonObject]>([
+    ['generic types, whose names are encoded', { $ref: '#/definitions/Partial%3CCity%3E' }, { definitions: { 'Partial<City>': CITY } }],
+    ['names with a slash', { allOf: [{ $ref: '#/$defs/geo~1City' }] }, { $defs: { 'geo/City': CITY } }],
+    ['definitions elsewhere, as in OpenAPI', { $ref: '#/components/schemas/City' }, { components: { schemas: { City: CITY } } }],
+    ['definitions in definitions', { anyOf: [{ $ref: '#/$defs/geo/$defs/City' }] }, { $defs: { geo: { $defs: { City: CITY } } } }],
+  ])('follows references to %s', (_, root, beside) => {
+    expect(toolInputSchema({ ...root, ...beside }, new Unfolding())).toEqual({ ...beside, ...CITY })
+  })
+
+  it('keeps the members beside a reference', () => {
+    const { properties, required } = toolInputSchema(
+      { $ref: '#/$defs/City', properties: { zip: { type: 'integer' } }, required: ['zip'], $defs: { City: CITY } },
+      new Unfolding(),
+    )
+    expect(properties).toEqual({ name: { type: 'string' }, zip: { type: 'integer' } })
+    expect(required).toEqual(['zip', 'name'])
   })
 
   it('allows each member the schemas of all branches, above all the discriminator', () => {

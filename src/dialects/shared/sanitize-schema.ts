@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../core/item.ts'
 import { asString, isObject } from './json.ts'
+import { resolve } from './schema-pointer.ts'
 import type { Unfolding } from './unfolding.ts'
 
 /** Keywords that structured output refuses; they move into the description. */
@@ -178,14 +179,20 @@ interface FoldScope {
 
 function foldBranches(schema: unknown, scope: FoldScope, depth: number): Folded {
   if (!isObject(schema) || depth > 8) return { properties: {}, required: [] }
-  const target = resolve(asString(schema['$ref']), scope.root)
-  if (target !== undefined) return scope.unfolding.takes(target) ? foldBranches(target, scope, depth + 1) : { properties: {}, required: [] }
   const properties: { [name: string]: unknown } = {}
   const add = (more: JsonObject): void => {
     for (const name in more) if (!Object.hasOwn(properties, name)) properties[name] = more[name]
   }
   if (isObject(schema['properties'])) add(schema['properties'])
   const required = new Set(strings(schema['required']))
+  const reference = asString(schema['$ref'])
+  const target = reference === undefined ? undefined : resolve(scope.root, reference)
+  // A reference to the whole adds nothing to the whole.
+  if (target !== undefined && target !== scope.root && scope.unfolding.takes(target)) {
+    const referred = foldBranches(target, scope, depth + 1)
+    add(referred.properties)
+    for (const name of referred.required) required.add(name)
+  }
   for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
     const list = schema[keyword]
     if (!Array.isArray(list) || list.length === 0) continue
@@ -219,11 +226,4 @@ function requiredByAll(branches: readonly Folded[]): string[] {
   const times = new Map<string, number>()
   for (const branch of branches) for (const name of new Set(branch.required)) times.set(name, (times.get(name) ?? 0) + 1)
   return [...times].flatMap(([name, count]) => (count === branches.length ? [name] : []))
-}
-
-/** A definition in the same document; anything else stays unresolved. */
-function resolve(reference: string | undefined, root: JsonObject): unknown {
-  const path = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference ?? '')
-  const definitions = path === null ? undefined : root[path[1]!]
-  return isObject(definitions) ? definitions[path![2]!] : undefined
 }
