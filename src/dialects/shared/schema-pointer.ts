@@ -30,7 +30,8 @@ export function withReferredRoot(schema: Json): Json {
   return typeof rooted['$ref'] === 'string' ? schema : rooted
 }
 
-function decodeStep(step: string): string {
+/** A step of a pointer as the name that it stands for. */
+export function decodeStep(step: string): string {
   const plain = step.replaceAll('~1', '/').replaceAll('~0', '~')
   try {
     return decodeURIComponent(plain)

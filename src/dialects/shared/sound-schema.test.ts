@@ -17,6 +17,23 @@ describe('a schema that providers refuse as invalid', () => {
     ['a member that says itself that it is required', { ...TEXT, required: true }, TEXT],
     ['a type of some language', { type: 'any', description: 'd' }, { description: 'd' }],
     ['a choice of nothing', { ...TEXT, enum: [] }, TEXT],
+    ['the same, of schemas', { ...TEXT, anyOf: [], oneOf: [], allOf: [] }, TEXT],
+    ['a tuple of nothing', { type: 'array', prefixItems: [] }, { type: 'array', items: {} }],
+    [
+      'fields that are not set',
+      { ...TEXT, description: null, enum: null, items: null, minimum: null, properties: null, $ref: null, $defs: null },
+      TEXT,
+    ],
+    ['the same, as all that is there', { type: null, title: null }, {}],
+    ['types in capitals, as Google writes them', { type: 'STRING' }, TEXT],
+    ['the same type twice', { type: ['string', 'string'] }, TEXT],
+    ['no types', { type: [], title: 't' }, { title: 't' }],
+    ['a type that may be anything', { type: ['string', 'any'] }, {}],
+    ['a choice that is no list', { ...TEXT, enum: 'a' }, TEXT],
+    ['names that are listed twice', { type: 'object', required: ['a', 'b', 'a'] }, { type: 'object', required: ['a', 'b'] }],
+    ['words that are numbers', { ...TEXT, title: 5, description: 2026 }, { ...TEXT, title: '5', description: '2026' }],
+    ['bounds as text', { ...TEXT, minLength: '3', maxLength: 'x' }, { ...TEXT, minLength: 3 }],
+    ['a single example', { ...TEXT, examples: 'x' }, { ...TEXT, examples: ['x'] }],
   ])('is rewritten with keywords they accept: %s', (_name, given, expected) => {
     expect(soundSchema(given)).toEqual(expected)
     expect(soundSchema({ type: 'object', properties: { a: given }, required: ['a'] })).toMatchObject({ properties: { a: expected }, required: ['a'] })
@@ -35,8 +52,27 @@ describe('a schema that providers refuse as invalid', () => {
       additionalProperties: false,
       examples: [{ type: 'array' }],
       default: { type: 'array' },
+      const: null,
+      oneOf: [{ $ref: '#/$defs/a~1b' }, { $ref: '#/properties/type' }, { $ref: '#' }, { $ref: '#anchor' }, { $ref: 'https://example.com/schema' }],
+      $defs: { 'a/b': { type: ['string', 'null'], default: null } },
     }
     expect(soundSchema(schema)).toBe(schema)
+  })
+
+  it('moves definitions to the root if that is where references look for them', () => {
+    const City = { type: 'object', properties: { near: { $ref: '#/$defs/City' }, in: { $ref: '#/$defs/Land' } } }
+    const given = { type: 'object', properties: { a: { allOf: [{ $ref: '#/$defs/City' }], $defs: { City, Land: TEXT } } }, $defs: { Own: TEXT } }
+    expect(soundSchema(given)).toEqual({ ...given, $defs: { Own: TEXT, City, Land: TEXT } })
+  })
+
+  it('leaves out references to nothing', () => {
+    const given = {
+      properties: { a: { $ref: '#/$defs/Gone', title: 't' }, b: { $defs: { B: { items: { $ref: '#/$defs/Gone' } } }, $ref: '#/$defs/B' } },
+    }
+    expect(soundSchema(given)).toEqual({
+      properties: { a: { title: 't' }, b: { $defs: { B: { items: {} } }, $ref: '#/$defs/B' } },
+      $defs: { B: { items: {} } },
+    })
   })
 
   it('is cut off at an unreasonable depth', () => {

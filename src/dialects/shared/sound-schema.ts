@@ -1,4 +1,6 @@
 import type { JsonObject } from '../../core/item.ts'
+import { withKnownDefinitions } from './known-definitions.ts'
+import { isObject } from './json.ts'
 import { mapSchemas } from './schema-walk.ts'
 
 type Draft = { [keyword: string]: unknown }
@@ -9,65 +11,144 @@ const BOUNDS = [
 ] as const
 const TYPES: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'])
 
+/** Keywords for which null is a value like any other; everywhere else it is how some languages write a field that is not set. */
+const MAY_BE_NULL: ReadonlySet<string> = new Set(['default', 'const', 'example'])
+
+/** The value that providers accept for a keyword: the same if it is valid, undefined to leave the keyword out. */
+type Restated = (value: unknown) => unknown
+
+/** More names than this are compared with a set, because a schema may be as large as a body. */
+const FEW = 16
+
+function hasTwice(list: readonly unknown[]): boolean {
+  if (list.length > FEW) return new Set(list).size < list.length
+  for (let at = 1; at < list.length; at++) if (list.indexOf(list[at]) < at) return true
+  return false
+}
+
+const typeName = (type: unknown): unknown => {
+  const name = typeof type === 'string' && !TYPES.has(type) ? type.toLowerCase() : type
+  return TYPES.has(name) ? name : undefined
+}
+
+function typeOf(type: unknown): unknown {
+  if (!Array.isArray(type)) return typeName(type)
+  if (type.length > 0 && type.every((each) => TYPES.has(each)) && !hasTwice(type)) return type
+  const names = [...new Set(type.map(typeName))]
+  // One that is unknown may be anything, and so may the value.
+  return names.length === 0 || names.includes(undefined) ? undefined : names.length === 1 ? names[0] : names
+}
+
+const filled: Restated = (value) => (Array.isArray(value) && value.length > 0 ? value : undefined)
+const words: Restated = (value) => (typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined)
+/** Some protocols write 64-bit numbers as text. */
+const bound: Restated = (value) => {
+  if (typeof value !== 'string') return value
+  return value.trim() !== '' && Number.isFinite(Number(value)) ? Number(value) : undefined
+}
+
+const RULES: ReadonlyMap<string, Restated> = new Map<string, Restated>([
+  ['type', typeOf],
+  ['properties', (value) => (isObject(value) ? value : {})],
+  ['required', (value): unknown => (Array.isArray(value) ? (hasTwice(value) ? [...new Set(value)] : value) : undefined)],
+  ['examples', (value): unknown => (Array.isArray(value) ? value : [value])],
+  ...['enum', 'anyOf', 'oneOf', 'allOf', 'prefixItems'].map((keyword) => [keyword, filled] as const),
+  ...['title', 'description', 'pattern', 'format'].map((keyword) => [keyword, words] as const),
+  ...['minimum', 'maximum', 'multipleOf', 'minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'].map(
+    (keyword) => [keyword, bound] as const,
+  ),
+])
+
 /**
- * A schema in the draft that providers read (2020-12). Keywords of older drafts, and what other languages write for an empty map, are invalid to
- * them, and one such schema has all tools refused. Nothing it says gets lost. The same object if nothing has to change.
+ * A schema in the draft that providers read (2020-12). Keywords of older drafts, what other languages write for an empty map or a field that is not
+ * set, and references to nothing are invalid to them, and one such schema has all tools refused. Nothing it says gets lost. The same object if nothing
+ * has to change.
  */
 export function soundSchema(schema: JsonObject): JsonObject {
-  return mapSchemas(schema, (node) => (isUnsound(node) ? restate(node) : node))
+  const seen = { refers: false }
+  const sound = mapSchemas(schema, (node) => (isUnsound(node, seen) ? restate(node) : node))
+  return seen.refers ? withKnownDefinitions(sound) : sound
 }
 
-/** Whether a node itself uses keywords that are not accepted; the nodes inside it do not count. */
-function isUnsound(node: JsonObject): boolean {
+/**
+ * Whether a node itself uses keywords that are not accepted; the nodes inside it do not count. Notes references. In one loop, because every schema of
+ * every tool is looked at in every call.
+ */
+function isUnsound(node: JsonObject, seen: { refers: boolean }): boolean {
   let isList = false
   let hasItems = false
+  let unsound = false
   for (const keyword in node) {
     const value = node[keyword]
-    switch (keyword) {
-      case 'type':
-        if (typeof value === 'string' && !TYPES.has(value)) return true
-        isList = value === 'array' || (Array.isArray(value) && value.includes('array'))
-        break
-      case 'items':
-        if (Array.isArray(value)) return true
-        hasItems = value !== undefined
-        break
-      case 'properties':
-        if (Array.isArray(value)) return true
-        break
-      case 'required':
-        if (!Array.isArray(value)) return true
-        break
-      case 'enum':
-        if (Array.isArray(value) && value.length === 0) return true
-        break
-      case 'exclusiveMinimum':
-      case 'exclusiveMaximum':
-        if (typeof value === 'boolean') return true
-    }
+    if (keyword === 'type') isList = value === 'array' || (typeof value === 'object' && isListType(value))
+    else if (keyword === 'items') hasItems = value !== undefined
+    else if (keyword === '$ref') seen.refers = true
+    unsound ||= isUnsoundValue(keyword, value)
   }
-  return isList && !hasItems
+  return unsound || (isList && !hasItems)
 }
 
+/** By the type of the value first, because nearly all are valid. */
+function isUnsoundValue(keyword: string, value: unknown): boolean {
+  switch (typeof value) {
+    case 'string':
+      if (keyword === 'type') return !TYPES.has(value)
+      return keyword !== 'description' && RULES.has(keyword) && restated(keyword, value) !== value
+    case 'object':
+      if (value === null) return !MAY_BE_NULL.has(keyword)
+      if (Array.isArray(value)) return isUnsoundList(keyword, value)
+      return keyword !== 'properties' && keyword !== 'items' && RULES.has(keyword)
+    case 'boolean':
+      if (keyword === 'additionalProperties') return false
+      return keyword === 'exclusiveMinimum' || keyword === 'exclusiveMaximum' || RULES.has(keyword)
+    default:
+      return RULES.has(keyword) && restated(keyword, value) !== value
+  }
+}
+
+function isUnsoundList(keyword: string, list: readonly unknown[]): boolean {
+  switch (keyword) {
+    case 'required':
+      return hasTwice(list)
+    case 'items':
+      return true
+    case 'enum':
+    case 'anyOf':
+    case 'oneOf':
+    case 'allOf':
+      return list.length === 0
+    default:
+      return restated(keyword, list) !== list
+  }
+}
+
+function restated(keyword: string, value: unknown): unknown {
+  const rule = RULES.get(keyword)
+  return rule === undefined ? value : rule(value)
+}
+
+const isListType = (type: unknown): boolean => type === 'array' || (Array.isArray(type) && type.includes('array'))
+
 function restate(node: JsonObject): JsonObject {
-  const out: Draft = { ...node }
-  const { type, items } = node
-  if (typeof type === 'string' && !TYPES.has(type)) delete out['type']
-  if (Array.isArray(node['properties'])) out['properties'] = {}
-  if (!Array.isArray(node['required'])) delete out['required']
-  if (Array.isArray(node['enum']) && node['enum'].length === 0) delete out['enum']
+  const out: Draft = {}
+  for (const [keyword, value] of Object.entries(node)) {
+    if (value === null && !MAY_BE_NULL.has(keyword)) continue
+    const accepted = restated(keyword, value)
+    if (accepted !== undefined) out[keyword] = accepted
+  }
   for (const [exclusive, inclusive] of BOUNDS) {
-    const flag = node[exclusive]
+    const flag = out[exclusive]
     if (typeof flag !== 'boolean') continue
     delete out[exclusive]
-    if (!flag || node[inclusive] === undefined) continue
-    out[exclusive] = node[inclusive]
+    if (!flag || out[inclusive] === undefined) continue
+    out[exclusive] = out[inclusive]
     delete out[inclusive]
   }
+  const { items } = out
   if (Array.isArray(items)) {
     if (items.length > 0) out['prefixItems'] = items
-    out['items'] = node['additionalItems'] ?? {}
+    out['items'] = out['additionalItems'] ?? {}
     delete out['additionalItems']
-  } else if (items === undefined && (type === 'array' || (Array.isArray(type) && type.includes('array')))) out['items'] = {}
+  } else if (items === undefined && isListType(out['type'])) out['items'] = {}
   return out
 }
