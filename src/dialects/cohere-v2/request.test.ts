@@ -82,6 +82,18 @@ describe('any conversation', () => {
   })
 })
 
+it('the input of a tool is an object, whatever its schema says at its top', () => {
+  const a = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }
+  const schemas = [{ anyOf: [a, { type: 'object' }] }, { $ref: '#/$defs/A', $defs: { A: a } }, { type: ['object', 'null'] }, a]
+  const { body } = encode({ tools: schemas.map((parameters, n) => ({ type: 'function', name: `t${n}`, parameters })) })
+  expect(body.tools!.map(({ function: { parameters } }) => parameters)).toEqual([
+    { type: 'object', properties: a.properties },
+    { ...a, $defs: { A: a } },
+    { type: 'object', properties: {} },
+    a,
+  ])
+})
+
 describe('tool choice', () => {
   const tools = [
     { type: 'function', name: 'a' },

@@ -6,8 +6,10 @@ import { askForFormat, formatOf, isOfObjects, OBJECT_INSTRUCTION, type FormatPla
 import { unmetImageOptions } from '../shared/image-output.ts'
 import { effortBudget, requestedReasoning } from '../shared/reasoning-options.ts'
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
+import { objectAtTop } from '../shared/sanitize-schema.ts'
 import { serviceTierWord } from '../shared/service-tier.ts'
 import type { NameRule } from '../shared/tool-names.ts'
+import { Unfolding } from '../shared/unfolding.ts'
 import { unmetMembers } from '../shared/unmet-members.ts'
 import { stopSequences } from '../shared/stop-sequences.ts'
 import { flattenTools } from '../shared/tools.ts'
@@ -89,9 +91,10 @@ function encodeTools(flat: FlatTools, request: ModelRequest, target: CohereTarge
   // A tool cannot be chosen by name, so only that tool is offered.
   if (choice?.mode === 'named') tools = tools.filter((tool) => tool.name === choice.name)
   if (tools.length === 0) return {}
+  const unfolding = new Unfolding()
   const encoded = tools.map(({ name, description, parameters }): JsonObject => ({
     type: 'function',
-    function: { name, ...(description === undefined ? {} : { description }), parameters },
+    function: { name, ...(description === undefined ? {} : { description }), parameters: objectAtTop(parameters, unfolding) },
   }))
   const word = choice?.mode === 'none' ? 'NONE' : choice?.mode === 'required' || choice?.mode === 'named' ? 'REQUIRED' : undefined
   const hasChoice = target.supports.has('tool_choice')

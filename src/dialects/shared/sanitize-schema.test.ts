@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../core/item.ts'
 import { threadTime } from '../../testing/thread-time.ts'
-import { sanitizeSchema, toolInputSchema } from './sanitize-schema.ts'
+import { objectAtTop, sanitizeSchema, toolInputSchema } from './sanitize-schema.ts'
 import { Unfolding } from './unfolding.ts'
 
 const CITY: JsonObject = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
@@ -82,6 +82,13 @@ describe('the input of a tool', () => {
     expect(properties).toEqual({ name: { type: 'string' }, zip: { type: 'integer' } })
     expect(required).toEqual(['zip', 'name'])
   })
+
+  it.each<[JsonObject]>([[{ type: 'array', items: {} }], [{ type: ['object', 'null'] }], [{ enum: [{}] }]])(
+    'has a list of members, with %j',
+    (given) => {
+      expect(objectAtTop(given, new Unfolding())).toMatchObject({ type: 'object', properties: {} })
+    },
+  )
 
   it('allows each member the schemas of all branches, above all the discriminator', () => {
     const branch = (kind: string, more: JsonObject): JsonObject => ({

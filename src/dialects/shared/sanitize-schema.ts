@@ -155,14 +155,15 @@ export function toolInputSchema(parameters: JsonObject, unfolding: Unfolding): J
 }
 
 /**
- * The same for servers that refuse other keywords about the whole at the top, too (`Invalid schema for function`), as well as a reference there: one
- * such tool has all of them refused.
+ * The same for servers that refuse other keywords about the whole at the top, too (`Invalid schema for function`), as well as a reference there and an
+ * object without a list of members: one such tool has all of them refused.
  */
 export function objectAtTop(parameters: JsonObject, unfolding: Unfolding): JsonObject {
   const schema = toolInputSchema(parameters, unfolding)
-  if (schema['not'] === undefined && schema['enum'] === undefined) return schema
+  const { not, enum: values, properties } = schema
+  if (not === undefined && values === undefined && properties !== undefined) return schema
   const { not: _not, enum: _enum, ...rest } = schema
-  return rest
+  return properties === undefined ? { ...rest, properties: {} } : rest
 }
 
 interface Folded {
