@@ -290,6 +290,11 @@ describe('strict tools', () => {
       (encode({ tools: tools(count)! }, { options: { strict_tools } }).body['tools'] as JsonObject[])[0]?.['strict']
     expect([strict(20, true), strict(21, true), strict(1, false)]).toEqual([true, undefined, undefined])
   })
+  it('are not strict with a map, which would always be empty', () => {
+    const parameters = { type: 'object', properties: { env: { type: 'object', additionalProperties: { type: 'string' } } } }
+    const { body, dropped } = encode({ tools: [{ type: 'function', name: 'f', parameters, strict: true }] }, { options: { strict_tools: true } })
+    expect([body['tools'], dropped]).toEqual([[{ name: 'f', input_schema: parameters }], ['tools: strict: objects whose members are not named']])
+  })
 })
 
 describe('members of a tool with names that the endpoint refuses', () => {
@@ -676,6 +681,13 @@ describe('structured output', () => {
     expect(sent({ tool_choice: 'none' })).toEqual([['f', 'structured_answer'], { type: 'tool', name: 'structured_answer', ...single }])
     expect(sent({ tool_choice: 'required' })).toEqual([['f'], { type: 'any' }])
     expect(sent({ tool_choice: { type: 'function', name: 'f' } })).toEqual([['f'], { type: 'tool', name: 'f' }])
+  })
+  it('with a map is requested in the prompt, because a closed object would always be empty', () => {
+    const schema = { type: 'object', properties: { names: { type: 'object', additionalProperties: { type: 'string' } } } }
+    const { body, dropped } = encode({ text: { format: { type: 'json_schema', name: 'n', schema } } }, { options: { json_schema: 'native' } })
+    expect(body).not.toHaveProperty('output_config')
+    expect(JSON.stringify(body['system'])).toContain('additionalProperties')
+    expect(dropped).toEqual(['text.format: asked for in the prompt'])
   })
   it('is reported when it is only requested in the prompt', () => {
     expect(encode({ text: { format: { type: 'json_object' } } }).dropped).toEqual(['text.format: asked for in the prompt'])

@@ -1,5 +1,6 @@
 import type { ModelRequest } from '../../core/request.ts'
 import { ANSWER_TOOL, answerTool, askForFormat, formatOf, isOfObjects, type FormatPlan, type JsonSchemaFormat } from '../shared/format-plan.ts'
+import { hasOpenObjects } from '../shared/open-objects.ts'
 import { sanitizeSchema } from '../shared/sanitize-schema.ts'
 import { rulesFor } from './options.ts'
 import type { MessagesTarget } from './options.ts'
@@ -29,7 +30,7 @@ export function answerToolName(request: ModelRequest, target: MessagesTarget): s
 
 function schemaMode(format: JsonSchemaFormat, target: MessagesTarget): 'native' | 'tool' | 'prompt' {
   const rules = rulesFor(target)
-  if (rules.json_schema === 'native') return target.supports.has('structured_outputs') ? 'native' : 'prompt'
+  if (rules.json_schema === 'native') return target.supports.has('structured_outputs') && !hasOpenObjects(format.schema) ? 'native' : 'prompt'
   // Only an object can be the input of a tool, and only a forced call is certain.
   const callable = target.supports.has('tools') && rules.forced_tools !== 'never' && isOfObjects(format)
   return rules.json_schema === 'tool' && callable ? 'tool' : 'prompt'

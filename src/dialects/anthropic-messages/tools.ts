@@ -4,6 +4,7 @@ import { ANSWER_NAMES, withAnswerTool } from '../shared/format-plan.ts'
 import type { FormatPlan } from '../shared/format-plan.ts'
 import { asString, isObject } from '../shared/json.ts'
 import { NOT_STRICT, noted, takenMembers } from '../shared/member-names.ts'
+import { hasOpenObjects, STRICT_WITH_MAPS } from '../shared/open-objects.ts'
 import { sanitizeSchema, toolInputSchema } from '../shared/sanitize-schema.ts'
 import { Unfolding } from '../shared/unfolding.ts'
 import { isForced, NOT_FORCED, onlyChosen } from '../shared/tool-choice.ts'
@@ -177,8 +178,10 @@ function encodeFunctions(functions: readonly FlatTool[], target: MessagesTarget,
 
 function encodeTool(tool: FlatTool, target: MessagesTarget, strictTools: boolean, unfolding: Unfolding, dropped: string[]): JsonObject {
   const { schema, note } = takenMembers(toolInputSchema(tool.parameters, unfolding))
-  const strict = strictTools && tool.strict === true && note === undefined
-  if (strictTools && tool.strict === true && !strict) dropped.push(NOT_STRICT)
+  const wanted = strictTools && tool.strict === true
+  const isOpen = wanted && hasOpenObjects(schema)
+  const strict = wanted && note === undefined && !isOpen
+  if (wanted && !strict) dropped.push(isOpen ? `tools: ${STRICT_WITH_MAPS}` : NOT_STRICT)
   const isEager = tool.isEager === true && target.options.eager_tools
   if (tool.isEager === true && !isEager) dropped.push('tools: eager_input_streaming')
   // Examples would have to match the reduced schema.

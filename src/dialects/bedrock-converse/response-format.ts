@@ -10,6 +10,7 @@ import {
   type FormatPlan,
   type JsonSchemaFormat,
 } from '../shared/format-plan.ts'
+import { hasOpenObjects } from '../shared/open-objects.ts'
 import { sanitizeSchema } from '../shared/sanitize-schema.ts'
 import type { ModelTraits } from './model-traits.ts'
 
@@ -37,6 +38,7 @@ export function answerToolName(request: ModelRequest, traits: ModelTraits): stri
 }
 
 function schemaMode(format: JsonSchemaFormat, traits: ModelTraits): ModelTraits['json_schema'] {
+  if (traits.json_schema === 'native' && traits.closed_schemas && hasOpenObjects(format.schema)) return 'prompt'
   if (traits.json_schema !== 'tool') return traits.json_schema
   // Only an object can be the input of a tool, and only a forced call is certain.
   return traits.tools && traits.forced_tools && isOfObjects(format) ? 'tool' : 'prompt'

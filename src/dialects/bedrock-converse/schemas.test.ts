@@ -177,6 +177,15 @@ describe('the schema of the answer', () => {
   it('is sent to others unchanged', () => {
     expect(native(schema, QWEN)).toEqual(schema)
   })
+  it('with a map is not enforced where objects must be closed, because it would always be empty', () => {
+    const map = { type: 'object', properties: { names: { type: 'object', additionalProperties: { type: 'string' } } } }
+    const tool = { type: 'function' as const, name: 'f', parameters: map, strict: true }
+    const { outputConfig, system, toolConfig } = encode({ ...format(map), tools: [tool] }, CLAUDE) as Partial<Body>
+    expect(outputConfig).toBeUndefined()
+    expect(JSON.stringify(system)).toContain('additionalProperties')
+    expect(toolConfig!.tools[0]!.toolSpec).toEqual({ name: 'f', inputSchema: { json: map } })
+    expect(native(map, QWEN)).toEqual(map)
+  })
   it('is described in the prompt where only a tool could enforce it, and it is not an object', () => {
     const list = { type: 'array', items: { type: 'string' } }
     const body = encode(format(list), OLD_CLAUDE)

@@ -3,6 +3,7 @@ import type { ModelRequest } from '../../core/request.ts'
 import { ANSWER_NAMES, withAnswerTool } from '../shared/format-plan.ts'
 import type { FormatPlan } from '../shared/format-plan.ts'
 import { NOT_STRICT, noted, takenMembers } from '../shared/member-names.ts'
+import { hasOpenObjects, STRICT_WITH_MAPS } from '../shared/open-objects.ts'
 import { sanitizeSchema, toolInputSchema } from '../shared/sanitize-schema.ts'
 import { Unfolding } from '../shared/unfolding.ts'
 import { COMMON_TOOL_NAMES } from '../shared/tool-names.ts'
@@ -110,8 +111,9 @@ function toolSpec(tool: FlatTool, traits: ModelTraits, unfolding: Unfolding, dro
   }
   const { schema, note } = takenMembers(toolInputSchema(tool.parameters, unfolding))
   const wanted = traits.strict_tools && tool.strict === true
-  const strict = wanted && note === undefined
-  if (wanted && !strict) dropped.push(NOT_STRICT)
+  const isOpen = wanted && hasOpenObjects(schema)
+  const strict = wanted && note === undefined && !isOpen
+  if (wanted && !strict) dropped.push(isOpen ? `tools: ${STRICT_WITH_MAPS}` : NOT_STRICT)
   const withNote = noted(description, note)
   return {
     name,
