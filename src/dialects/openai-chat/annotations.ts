@@ -81,6 +81,15 @@ export class CitationCollector {
   }
 }
 
+/** The pages that tools of the server itself have found or opened, for servers that list their sources nowhere else. */
+export function pagesOf(executed: unknown): readonly unknown[] | undefined {
+  if (!Array.isArray(executed)) return undefined
+  return executed.filter(isObject).flatMap(({ search_results: found, browser_results: opened }): readonly unknown[] => {
+    const results = isObject(found) ? found['results'] : found
+    return [results, opened].flatMap((list) => (Array.isArray(list) ? (list as readonly unknown[]) : []))
+  })
+}
+
 function decodeTop(value: unknown): Logprob['top_logprobs'][number] | undefined {
   if (!isObject(value) || typeof value['token'] !== 'string' || typeof value['logprob'] !== 'number') return undefined
   const bytes = Array.isArray(value['bytes']) ? value['bytes'].filter((byte): byte is number => typeof byte === 'number') : []

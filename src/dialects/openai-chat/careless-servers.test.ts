@@ -81,3 +81,21 @@ describe('counts that come in several reports', () => {
     expect(counted({ prompt_tokens: 100, completion_tokens: 1 }, whole)).toMatchObject({ usage: { inputTokens: 100, outputTokens: 7 } })
   })
 })
+
+describe('sources', () => {
+  it('are found in what the tools of the server found, as Groq has them', () => {
+    const search = (...results: readonly Json[]): Json => ({ executed_tools: [{ index: 0, type: 'search', search_results: { results } }] })
+    const visit = { executed_tools: [{ index: 1, type: 'visit', browser_results: [{ url: 'http://b', title: 'B' }] }, null] }
+    const events = decode(
+      [search()],
+      [search({ url: 'http://a', title: 'A', content: 'c' })],
+      [visit],
+      [{ content: 'so' }],
+      [{ content: '.' }, 'stop'],
+    )
+    expect(events.flatMap((event) => (event.type === 'annotation' ? [event.annotation] : []))).toEqual([
+      { type: 'url_citation', url: 'http://a', title: 'A', start_index: 3, end_index: 3 },
+      { type: 'url_citation', url: 'http://b', title: 'B', start_index: 3, end_index: 3 },
+    ])
+  })
+})

@@ -12,7 +12,7 @@ import { brokenAnswer, emptyAnswer, errorFromPayload } from '../shared/errors.ts
 import { parseAnswer } from '../shared/exact-json.ts'
 import { asString, isObject } from '../shared/json.ts'
 import { hasCounts, overlayCounts } from '../shared/usage-counts.ts'
-import { CitationCollector } from './annotations.ts'
+import { CitationCollector, pagesOf } from './annotations.ts'
 import { DeltaReader } from './delta-reader.ts'
 import { lessonOf, readDelta, type LearnedField } from './fast-path.ts'
 import { mapFinish, strongerFinish, stopSequenceIn } from './finish.ts'
@@ -187,7 +187,10 @@ export class ChatDecoder implements Decoder {
     // Some servers repeat the whole message in their last frame.
     const repeated = !isMessage && isObject(choice['message']) && !isObject(choice['delta']) && this.#hasAny()
     const delta = repeated ? undefined : deltaOf(choice)
-    if (delta !== undefined) this.#reader.read(delta, choice, isMessage, this.#tools)
+    if (delta !== undefined) {
+      if (this.#citations.sources(undefined, pagesOf(delta['executed_tools']), this.#writer)) this.#reader.busy = true
+      this.#reader.read(delta, choice, isMessage, this.#tools)
+    }
     const native = choice['finish_reason']
     if (typeof native === 'string' && native !== '') {
       this.#reader.busy = true
