@@ -99,3 +99,9 @@ describe('sources', () => {
     ])
   })
 })
+
+it('the text of an answer that is spoken are its words', () => {
+  const speak = (audio: Json): [Json] => [{ content: null, audio }]
+  const events = decode(speak({ id: 'a' }), speak({ transcript: 'Hel' }), speak({ data: 'AAAA' }), speak({ transcript: 'lo' }), [{}, 'stop'])
+  expect(said(events, 'text-delta')).toBe('Hello')
+})

@@ -34,6 +34,9 @@ function held(before: NonNullable<Logprobs>[number][] | undefined, more: Logprob
   return list
 }
 
+/** The words of an answer that is spoken, which has no other text. */
+const spokenIn = ({ audio }: Json): unknown => (isObject(audio) ? audio['transcript'] : undefined)
+
 /** Reads the contents of a delta, or of a whole message: thoughts, text, pictures, calls. One instance per answer. */
 export class DeltaReader {
   /** Set by every delta that did more than write text. */
@@ -82,9 +85,10 @@ export class DeltaReader {
     const logprobs = decodeLogprobs(choice['logprobs'])
     if (logprobs !== undefined) this.busy = true
     this.#logprobs = logprobs
-    this.#content(delta['content'])
+    const content = delta['content'] || spokenIn(delta)
+    this.#content(content)
     if (!this.#splitter.holdsText) this.#waiting = undefined
-    else if (delta['content']) this.#waiting = held(this.#waiting, logprobs)
+    else if (content) this.#waiting = held(this.#waiting, logprobs)
     // Logprobs of a delta without text belong to no other delta, and the next one may be read without parsing.
     this.#logprobs = undefined
     if (typeof delta['refusal'] === 'string') this.#writer.refusal(delta['refusal'])
