@@ -132,12 +132,19 @@ export class DeltaReader {
     this.busy = true
     for (const part of content) {
       if (!isObject(part)) continue
-      if (part['type'] === 'thinking') this.#thinking(part['thinking'])
+      if (part['type'] === 'thinking') this.#thinkingPart(part)
       else if (part['type'] === 'reasoning') this.#thinking(part['summary'] ?? part['text'])
       else if (part['type'] === 'refusal') this.#writer.refusal(asString(part['refusal']) ?? '')
       else if (part['type'] === 'image_url') this.#images([part])
       else if (typeof part['text'] === 'string' && part['text'] !== '') this.text(part['text'])
     }
+  }
+
+  /** The last piece of a block of thoughts may have its signature. */
+  #thinkingPart({ thinking, signature }: Json): void {
+    if (this.#reasoning.isSigned) this.#writer.closeReasoning()
+    this.#thinking(thinking)
+    if (typeof signature === 'string' && signature !== '') this.#reasoning.sign(signature, this.#writer)
   }
 
   #thinking(thinking: unknown): void {

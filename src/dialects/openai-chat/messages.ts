@@ -211,12 +211,28 @@ function replayFields(parts: readonly ReasoningPart[], hasCalls: boolean, text: 
   const required = options.reasoning_replay_required && hasCalls
   if (field === 'reasoning_content' || field === 'reasoning') return plain !== '' || required ? { [field]: plain || LOST } : {}
   if (field === 'thinking-part') {
-    if (plain === '') return {}
-    const thinking = { type: 'thinking', thinking: [{ type: 'text', text: plain }], closed: true }
-    return { content: text === '' ? [thinking] : [thinking, { type: 'text', text }] }
+    const thoughts = thinkingParts(parts, plain, scope)
+    if (thoughts.length === 0) return {}
+    return { content: text === '' ? thoughts : [...thoughts, { type: 'text', text }] }
   }
   const details = parts.flatMap((part) => replayDetails(part, scope))
   return details.length > 0 ? { reasoning_details: details } : {}
+}
+
+/** All thoughts as one part, unless this server has signed some of them: a signature covers the block that it came with. */
+function thinkingParts(parts: readonly ReasoningPart[], plain: string, scope: string): JsonObject[] {
+  const part = (text: string, more: JsonObject): JsonObject => ({
+    type: 'thinking',
+    thinking: text === '' ? [] : [{ type: 'text', text }],
+    ...more,
+    closed: true,
+  })
+  const signatureOf = (each: ReasoningPart): string | undefined => (each.scope === scope ? each.signature : undefined)
+  if (!parts.some((each) => signatureOf(each) !== undefined)) return plain === '' ? [] : [part(plain, {})]
+  return parts.flatMap((each) => {
+    const [text, signature] = [each.text || each.summary, signatureOf(each)]
+    return text === '' && signature === undefined ? [] : [part(text, signature === undefined ? {} : { signature })]
+  })
 }
 
 /** The list as the server wrote it if the envelope contains it; otherwise rebuilt from the contract's plain fields. */

@@ -16,6 +16,7 @@ export class ReasoningCollector {
   readonly #keepsText: boolean
   readonly #wantsEncrypted: boolean
   #text = ''
+  #signature = ''
   #details: Detail[] = []
 
   /** @param wantsEncrypted whether the caller wants reasoning in its encrypted field: some clients return nothing else */
@@ -28,6 +29,18 @@ export class ReasoningCollector {
 
   text(delta: string): void {
     if (this.#keepsText) this.#text += delta
+  }
+
+  /** The signature of the block of thoughts that is open; `writer` opens an item for a block without text. Only for servers that want it back. */
+  sign(signature: string, writer: AnswerWriter): void {
+    if (this.#options.reasoning_replay !== 'thinking-part') return
+    writer.openReasoning()
+    this.#signature = signature
+  }
+
+  /** Whether the open block is signed, so that further thoughts belong to another. */
+  get isSigned(): boolean {
+    return this.#signature !== ''
   }
 
   /** One list of `reasoning_details`: texts and summaries are written; signatures and blobs are kept for the end of the item. */
@@ -47,10 +60,15 @@ export class ReasoningCollector {
   end(): ReasoningFields | undefined {
     const text = this.#text
     const details = this.#details
-    this.#text = ''
+    const signature = this.#signature
+    this.#text = this.#signature = ''
     this.#details = []
     if (details.length > 0) return this.#detailFields(details)
     const format = this.#options.reasoning_format
+    if (signature !== '') {
+      const encrypted_content = sealReasoning({ format, scope: this.#scope, signature, text })
+      return { format: publicReasoningFormat(format), signature, encrypted_content }
+    }
     return text === ''
       ? { format: publicReasoningFormat(format) }
       : { format: publicReasoningFormat(format), encrypted_content: sealReasoning({ format, scope: this.#scope, text }) }
