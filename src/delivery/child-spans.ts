@@ -2,11 +2,14 @@ import { callerCallsAmong } from '../core/caller-call.ts'
 import type { ChildSpan } from '../core/delivery.ts'
 import type { Generation, GenerationAttempt, GenerationContent, GenerationStep } from '../core/generation.ts'
 import type { OutputItem } from '../core/item.ts'
+import { cutText } from '../lib/cut-text.ts'
 import { defined } from '../lib/defined.ts'
 import { attemptSpanId, otlpSpanId } from '../lib/derived-id.ts'
 
 /** So that a run-away tool loop does not make a trace no backend can display. */
 const MAX_TOOL_SPANS = 100
+/** Of what a provider says about a failed tool; the output of the span has all of it. */
+const MAX_MESSAGE_CHARS = 1_000
 
 /** Upstream attempts, then tools, each in the order they started. Without usage or cost, which the generation's own span has. */
 export function childSpans(generation: Generation, content: GenerationContent | undefined): readonly ChildSpan[] {
@@ -70,11 +73,19 @@ function toolSpans(generation: Generation, content: GenerationContent | undefine
   })
   const isCallerCall = callerCallsAmong(output)
   const others = [...items].filter((item) => !isCallerCall(item))
-  return [...ran, ...providerToolSpans(generation, others.slice(0, MAX_TOOL_SPANS - ran.length))]
+  return [...ran, ...providerToolSpans(generation, others.slice(0, MAX_TOOL_SPANS - ran.length), resultItems(output))]
 }
 
+/** Shells and searches for tools have their result in an item of its own, by the id of the call. */
+const resultItems = (output: readonly OutputItem[]): ReadonlyMap<string | undefined, OutputItem> =>
+  new Map(output.filter(({ type }) => type.endsWith('_output')).map((item) => [itemId(item), item]))
+
 /** Tools that the provider ran itself: their times are unknown, so they span the whole answer and say so. */
-function providerToolSpans(generation: Generation, items: readonly OutputItem[]): readonly ChildSpan[] {
+function providerToolSpans(
+  generation: Generation,
+  items: readonly OutputItem[],
+  results: ReadonlyMap<string | undefined, OutputItem>,
+): readonly ChildSpan[] {
   return items.map((item, i) => {
     const startedAt = Math.min(generation.endedAt, generation.startedAt + (generation.firstTokenMs ?? 0))
     const step: GenerationStep = {
@@ -83,10 +94,18 @@ function providerToolSpans(generation: Generation, items: readonly OutputItem[])
       itemId: itemId(item) ?? String(i),
       startedAt,
       durationMs: generation.endedAt - startedAt,
+      ...failureOf(item),
     }
-    const span = toolSpan(generation, step, item)
+    const span = toolSpan(generation, step, item, results.get(itemId(item)))
     return { ...span, attributes: { ...span.attributes, 'gateway.tool.timing': 'unknown' } }
   })
+}
+
+/** The failure that the provider reports of its tool, in its own words. */
+function failureOf(item: OutputItem): Pick<GenerationStep, 'errorType' | 'errorMessage'> {
+  const message = fieldText(item, ['error'])
+  if (message === undefined && (item as { readonly status?: unknown }).status !== 'failed') return {}
+  return { errorType: 'provider_unavailable', ...(message === undefined ? {} : { errorMessage: cutText(message, MAX_MESSAGE_CHARS) }) }
 }
 
 const itemId = (item: OutputItem): string | undefined => {
@@ -99,10 +118,10 @@ const toolName = (item: OutputItem): string => {
   return typeof name === 'string' && name !== '' ? name : item.type.replace(/_call$/, '')
 }
 
-function toolSpan(generation: Generation, step: GenerationStep, item: OutputItem | undefined): ChildSpan {
+function toolSpan(generation: Generation, step: GenerationStep, item: OutputItem | undefined, result = item): ChildSpan {
   const id = `${generation.id}:tool:${step.itemId}`
   const input = fieldText(item, GIVEN)
-  const output = fieldText(item, ['output', 'outputs', 'result', 'results']) ?? restText(item)
+  const output = fieldText(result, ['output', 'outputs', 'result', 'results']) ?? restText(result)
   return {
     kind: 'tool',
     id,

@@ -158,10 +158,38 @@ describe('toDeliveryRecord', () => {
     const { steps: _steps, ...unknown } = generation
     const output = [
       { type: 'shell_call' as const, id: 'sh_1', call_id: 'i', action: { commands: ['ls'] } },
-      { type: 'shell_call_output' as const, id: 'sho_1', call_id: 'i', output: [] },
+      { type: 'shell_call_output' as const, id: 'sho_1', call_id: 'i', output: [{ stdout: 'a.txt', outcome: { type: 'exit', exit_code: 0 } }] },
     ]
     const { children } = toDeliveryRecord({ ...unknown, attempts: [] }, { input: [], output }, { privacyMode: false, broadcast: none })
-    expect(children).toMatchObject([{ kind: 'tool', name: 'tool: shell' }])
+    expect(children).toMatchObject([
+      { kind: 'tool', name: 'tool: shell', input: '{"commands":["ls"]}', output: expect.stringContaining('"stdout":"a.txt"') },
+    ])
+  })
+
+  it('makes a child span for a search for tools of the provider, with what it found', () => {
+    const { steps: _steps, ...unknown } = generation
+    const output = [
+      { type: 'tool_search_call', id: 'tsc_1', call_id: 't', execution: 'server', arguments: { query: 'mail' } },
+      { type: 'tool_search_output', id: 'tso_1', call_id: 't', execution: 'server', tools: [{ type: 'function', name: 'send_mail' }] },
+    ] as const
+    const { children } = toDeliveryRecord({ ...unknown, attempts: [] }, { input: [], output }, { privacyMode: false, broadcast: none })
+    expect(children).toMatchObject([{ name: 'tool: tool_search', output: expect.stringContaining('send_mail') }])
+  })
+
+  it.each([
+    [
+      { type: 'mcp_call', id: 'm', server_label: 's', name: 'read', arguments: '{}', error: { code: 404, message: 'no such page' } },
+      false,
+      'no such page',
+    ],
+    [{ type: 'mcp_call', id: 'm', server_label: 's', name: 'read', arguments: '{}', error: 'timed out' }, false, 'timed out'],
+    [{ type: 'image_generation_call', id: 'ig', status: 'failed', result: null }, false, undefined],
+    [{ type: 'mcp_call', id: 'm', server_label: 's', name: 'read', arguments: '{}', output: 'a page', error: null }, true, undefined],
+  ] as const)('tells a failed tool of the provider from one that succeeded: %o', (item, ok, said) => {
+    const { steps: _steps, ...unknown } = generation
+    const { children } = toDeliveryRecord({ ...unknown, attempts: [] }, { input: [], output: [item] }, { privacyMode: false, broadcast: none })
+    expect(children).toMatchObject([{ ok, attributes: ok ? {} : { 'error.type': 'provider_unavailable' } }])
+    expect(children[0]?.message).toEqual(said === undefined ? undefined : expect.stringContaining(said))
   })
 
   it.each([
