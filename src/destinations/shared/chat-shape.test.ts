@@ -226,6 +226,13 @@ describe('toChatAnswer', () => {
     ])
   })
 
+  it('holds what waits for the approval of the caller, as the history of the next call does', () => {
+    const request = { type: 'mcp_approval_request', id: 'mcpr_1', server_label: 'files', name: 'delete', arguments: '{"path":"/"}' } as const
+    const answer = toChatAnswer({ input: [], output: [request] })
+    expect(answer.tool_calls).toMatchObject([{ id: 'mcpr_1', function: { name: 'mcp_approval_request' } }])
+    expect([answer]).toEqual(toChatMessages({ input: [request], output: [] }))
+  })
+
   it('is one text however many parts it came in, joined as the public `output_text` is', () => {
     const part = (text: string) => ({ type: 'output_text', text }) as const
     const answer = toChatAnswer({ input: [], output: [{ type: 'message', role: 'assistant', content: [part('A cat '), part('sat.')] }] })

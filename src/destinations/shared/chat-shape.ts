@@ -53,14 +53,14 @@ export function toChatMessages(content: GenerationContent): readonly ChatMessage
 
 /**
  * The answer as one assistant message with a single text. Tools that the gateway or the provider ran are steps and not calls to the caller, so they
- * are left to child spans. Pictures made by them, or by the model itself, were shown to the caller, so their placeholders are part of the text.
+ * are left to child spans. What waits for the caller's approval has not run, and is all that such an answer says. Pictures made by them, or by the model itself, were shown to the caller, so their placeholders are part of the text.
  */
 export function toChatAnswer(content: GenerationContent): ChatAnswer {
   const messages: Draft[] = []
   const isCallerCall = callerCallsAmong(content.output)
   addItems(
     messages,
-    content.output.flatMap((item) => (isKnownItem(item) || isCallerCall(item) ? [item] : pictureMessage(item))),
+    content.output.flatMap((item) => (isKnownItem(item) || isCallerCall(item) || isApprovalRequest(item) ? [item] : pictureMessage(item))),
   )
   const assistant = messages.filter((message) => message.role === 'assistant')
   if (assistant.length === 1) return { ...assistant[0]!, content: answerText(assistant[0]!) }
@@ -76,6 +76,8 @@ export function toChatAnswer(content: GenerationContent): ChatAnswer {
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
   }
 }
+
+const isApprovalRequest = ({ type }: { readonly type: string }): boolean => type === 'mcp_approval_request'
 
 /** The message for a picture: its bytes are a placeholder by now; an address stays one. Nothing if no picture was made. */
 function pictureMessage(item: OutputItem): readonly OutputItem[] {
@@ -211,7 +213,7 @@ function argumentsOf(fields: Fields): unknown {
 
 function addApproval(messages: Draft[], id: string, item: InputItem): void {
   const { server_label, name, arguments: args, approval_request_id: requestId, approve, reason } = item as { readonly [key: string]: unknown }
-  if (item.type === 'mcp_approval_request') return addCall(messages, id, item.type, JSON.stringify({ server_label, name, arguments: args }))
+  if (isApprovalRequest(item)) return addCall(messages, id, item.type, JSON.stringify({ server_label, name, arguments: args }))
   addResult(messages, typeof requestId === 'string' ? requestId : id, { approve, ...(reason == null ? {} : { reason }) })
 }
 
