@@ -233,6 +233,16 @@ describe('toChatAnswer', () => {
     expect([answer]).toEqual(toChatMessages({ input: [request], output: [] }))
   })
 
+  it('tells tools of the same name apart by their namespaces', () => {
+    const call = (call_id: string, namespace?: string) =>
+      ({ type: 'function_call', call_id, name: 'search', arguments: '{}', ...(namespace ? { namespace } : {}) }) as const
+    const answer = toChatAnswer({
+      input: [],
+      output: [call('a', 'mail'), call('b'), { type: 'custom_tool_call', call_id: 'c', name: 'search', namespace: 'files', input: 'x' }],
+    })
+    expect(answer.tool_calls?.map(({ function: { name } }) => name)).toEqual(['mail__search', 'search', 'files__search'])
+  })
+
   it('is one text however many parts it came in, joined as the public `output_text` is', () => {
     const part = (text: string) => ({ type: 'output_text', text }) as const
     const answer = toChatAnswer({ input: [], output: [{ type: 'message', role: 'assistant', content: [part('A cat '), part('sat.')] }] })
@@ -276,6 +286,11 @@ describe('the other shapes', () => {
       { type: 'function', function: { name: 'f', parameters: { type: 'object' } } },
     ])
     expect(toChatTools([{ type: 'custom_search', name: '' }])).toEqual([{ type: 'function', function: { name: 'custom_search' } }])
+    const search = { type: 'function', name: 'search', description: 'Finds', parameters: { type: 'object' } }
+    expect(toChatTools([{ type: 'namespace', name: 'mail', tools: [search, { type: 'custom', name: 'send' }] }])).toEqual([
+      { type: 'function', function: { name: 'mail__search', description: 'Finds', parameters: { type: 'object' } } },
+      { type: 'function', function: { name: 'mail__send' } },
+    ])
   })
 
   it('write messages as the OpenTelemetry conventions do', () => {

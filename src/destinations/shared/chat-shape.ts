@@ -102,14 +102,24 @@ export function toChatChoices(content: GenerationContent, finishReason: string |
   return [{ index: 0, message: toChatAnswer(content), finish_reason: finishReason ?? null }]
 }
 
-/** Tools that the model was offered; tools other than functions are named by their type. */
+/** Tools that the model was offered, also those in namespaces; tools other than functions are named by their type. */
 export function toChatTools(tools: readonly Tool[] | undefined): readonly ChatTool[] {
-  return (tools ?? []).map((tool) => {
-    if (!isFunctionTool(tool)) return { type: 'function', function: { name: nameIn(tool as Fields, ['name']) ?? tool.type } }
-    const { name, description, parameters } = tool
-    return { type: 'function', function: { name, ...(description ? { description } : {}), ...(parameters ? { parameters } : {}) } }
+  return (tools ?? []).flatMap((tool) => {
+    const { name, tools: inner } = tool as Fields
+    if (tool.type !== 'namespace' || !Array.isArray(inner)) return [toChatTool(tool)]
+    return inner.map((each: Tool) => toChatTool(each, typeof name === 'string' ? name : undefined))
   })
 }
+
+function toChatTool(tool: Tool, namespace?: string): ChatTool {
+  const name = nameWithin(namespace, nameIn(tool as Fields, ['name']) ?? tool.type)
+  if (!isFunctionTool(tool)) return { type: 'function', function: { name } }
+  const { description, parameters } = tool
+  return { type: 'function', function: { name, ...(description ? { description } : {}), ...(parameters ? { parameters } : {}) } }
+}
+
+/** As models that know no namespaces are told: two servers may have tools of the same name. */
+const nameWithin = (namespace: string | null | undefined, name: string): string => (namespace ? `${namespace}__${name}` : name)
 
 /** All text of a message, refusals included, for platforms that accept nothing else. */
 export function messageText({ content, refusal }: ChatMessage): string {
@@ -153,9 +163,9 @@ function addKnown(messages: Draft[], item: KnownItem): void {
       return
     }
     case 'function_call':
-      return addCall(messages, item.call_id, item.name, item.arguments)
+      return addCall(messages, item.call_id, nameWithin(item.namespace, item.name), item.arguments)
     case 'custom_tool_call':
-      return addCall(messages, item.call_id, item.name, item.input)
+      return addCall(messages, item.call_id, nameWithin(item.namespace, item.name), item.input)
     case 'function_call_output':
     case 'custom_tool_call_output':
       messages.push({ role: 'tool', content: toolText(item.output), tool_call_id: item.call_id })
