@@ -73,7 +73,19 @@ function toolSpans(generation: Generation, content: GenerationContent | undefine
   })
   const isCallerCall = callerCallsAmong(output)
   const others = [...items].filter((item) => !isCallerCall(item))
-  return [...ran, ...providerToolSpans(generation, others.slice(0, MAX_TOOL_SPANS - ran.length), resultItems(output))]
+  return withOwnIds([...ran, ...providerToolSpans(generation, others.slice(0, MAX_TOOL_SPANS - ran.length), resultItems(output))])
+}
+
+/** Servers number the calls of each turn from the start. Platforms would keep only the last of the spans with one id. */
+function withOwnIds(spans: readonly ChildSpan[]): readonly ChildSpan[] {
+  const times = new Map<string, number>()
+  return spans.map((span) => {
+    const time = (times.get(span.id) ?? 0) + 1
+    times.set(span.id, time)
+    if (time === 1) return span
+    const id = `${span.id}:${time}`
+    return { ...span, id, otlpSpanId: otlpSpanId(id) }
+  })
 }
 
 /** Shells and searches for tools have their result in an item of its own, by the id of the call. */

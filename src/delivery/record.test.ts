@@ -218,6 +218,16 @@ describe('toDeliveryRecord', () => {
     expect(children.map(({ output }) => output)).toEqual([found])
   })
 
+  it('gives each tool of the provider a span of its own, also if the provider uses the id of a call again', () => {
+    const { steps: _steps, ...unknown } = generation
+    const call = (query: string) => ({ type: 'tool_search_call', id: 'tsc', call_id: 'call_0', execution: 'server', arguments: { query } }) as const
+    const output = [call('mail'), call('files'), call('news')]
+    const spansOf = () => toDeliveryRecord({ ...unknown, attempts: [] }, { input: [], output }, { privacyMode: false, broadcast: none }).children
+    expect(new Set(spansOf().map(({ id }) => id)).size).toBe(3)
+    expect(new Set(spansOf().map((span) => span.otlpSpanId)).size).toBe(3)
+    expect(spansOf()).toEqual(spansOf())
+  })
+
   it("contains the provider's own tools and those the gateway ran, each once", () => {
     const output = [...content.output, { type: 'web_search_call' as const, id: 'ws_1', status: 'completed' as const }]
     const { children } = toDeliveryRecord({ ...generation, attempts: [] }, { input: [], output }, { privacyMode: false, broadcast: none })
