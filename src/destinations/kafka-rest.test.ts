@@ -21,7 +21,10 @@ testDestination(kafkaRest, {
   ],
   inspect: ([request]) => {
     const { records } = JSON.parse(String(request?.body)) as { records: { key: string; value: { id: string } }[] }
-    expect(records).toMatchObject([{ key: 'order-123', value: { id: 'gen-1768473000-A1b2C3d4E5f6G7h8I9j0' } }])
+    const tools = [{ type: 'function', function: { name: 'look' } }]
+    expect(records).toMatchObject([{ key: 'order-123', value: { id: 'gen-1768473000-A1b2C3d4E5f6G7h8I9j0', tools } }])
+    const datetime = { name: 'tool: datetime', input: expect.stringContaining('zone'), output: expect.stringContaining('2026') }
+    expect(records[0]?.value).toMatchObject({ steps: expect.arrayContaining([expect.objectContaining(datetime)]) })
     expect(request?.headers['content-type']).toBe('application/vnd.kafka.json.v2+json')
   },
 })

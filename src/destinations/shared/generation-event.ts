@@ -1,5 +1,5 @@
 import type { DeliveryRecord } from '../../core/delivery.ts'
-import { toChatAnswer, toChatMessages } from './chat-shape.ts'
+import { toChatAnswer, toChatMessages, toChatTools } from './chat-shape.ts'
 import { hasCost, hasUsage } from './gen-ai-attributes.ts'
 
 /** A generation as one plain JSON object, for files and queues whose readers do their own processing. */
@@ -28,14 +28,17 @@ export function toGenerationEvent(record: DeliveryRecord): Readonly<Record<strin
     error: record.failure,
     input: content === undefined ? undefined : toChatMessages(content),
     output: content === undefined ? undefined : toChatAnswer(content),
+    tools: content?.tools === undefined || content.tools.length === 0 ? undefined : toChatTools(content.tools),
     content_truncated: record.truncated ? true : undefined,
-    steps: record.children.map(({ kind, name, startedAt, endedAt, ok, message }) => ({
+    steps: record.children.map(({ kind, name, startedAt, endedAt, ok, message, input, output }) => ({
       kind,
       name,
       start_ms: startedAt - generation.startedAt,
       duration_ms: endedAt - startedAt,
       ok,
       message,
+      input,
+      output,
     })),
   }
 }

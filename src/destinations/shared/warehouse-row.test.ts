@@ -42,3 +42,19 @@ it('names the provider that served, and none where none did: the author of a mod
   expect(row).not.toHaveProperty('PROVIDER_NAME')
   expect(row).not.toHaveProperty('PROVIDER_SLUG')
 })
+
+it('holds what tools were asked and returned, with the steps in ATTRIBUTES, and none of it in privacy mode', () => {
+  const { generation, content } = fullGeneration()
+  const context = { destinationId: 'd', serviceName: 's', serviceVersion: '1', now: 0, attempt: 0 }
+  const stepsOf = (privacyMode: boolean) => {
+    const record = toDeliveryRecord(generation, content, { privacyMode, broadcast: { cost: false, identity: false, requestContext: false } })
+    const { ATTRIBUTES } = warehouseRows(record, context).find((row) => row.SPAN_TYPE === 'GENERATION')!
+    return (ATTRIBUTES as { steps: readonly object[] }).steps
+  }
+  expect(stepsOf(false).at(-1)).toMatchObject({
+    name: 'tool: datetime',
+    input: expect.stringContaining('zone'),
+    output: expect.stringContaining('2026'),
+  })
+  for (const step of stepsOf(true)) expect(Object.keys(step)).not.toEqual(expect.arrayContaining(['output']))
+})

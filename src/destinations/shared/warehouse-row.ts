@@ -157,13 +157,15 @@ function toAttributes(record: DeliveryRecord): object {
     ...(record.children.length === 0
       ? {}
       : {
-          steps: record.children.map(({ kind, name, startedAt, endedAt, ok, message, attributes: details }) => ({
+          steps: record.children.map(({ kind, name, startedAt, endedAt, ok, message, input, output, attributes: details }) => ({
             kind,
             name,
             start_ms: startedAt - record.generation.startedAt,
             duration_ms: endedAt - startedAt,
             ok,
             ...(message === undefined ? {} : { message }),
+            ...(input === undefined ? {} : { input }),
+            ...(output === undefined ? {} : { output }),
             attributes: details,
           })),
         }),
