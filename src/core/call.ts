@@ -146,10 +146,8 @@ export interface Call {
   readonly cache?: CachePreferences
   /** Id of the endpoint that served the previous step. It is planned first, so that a call with several upstream answers stays at one endpoint. */
   readonly preferredEndpoint?: string
-  /** Items of which the caller sees nothing while a model writes them: calls that the gateway runs, hidden reasoning. Absent: there are none. */
-  readonly isUnseen?: (item: OutputItem) => boolean
-  /** The caller sees calls of its functions only when they are complete. */
-  readonly showsCallsWhole?: boolean
+  /** How much of an item the caller sees while it is written. Absent: each of its events. */
+  readonly visibilityOf?: (item: OutputItem) => Visibility
   /** How the request is adapted to endpoints that cannot take it unchanged; undefined: as for every call. */
   readonly adaptation?: Adaptation
   /** Set if the gateway itself chose the models of the request. */
@@ -160,6 +158,12 @@ export interface Call {
   /** The items of the answer so far; set by the front door that assembles them. */
   output: () => readonly OutputItem[]
 }
+
+/**
+ * `written`: the caller sees an item while it is written. `whole`: nothing before its end. `hidden`: nothing of it, or only with something else, as the
+ * sources that are listed at the end of an answer.
+ */
+export type Visibility = 'written' | 'whole' | 'hidden'
 
 /**
  * `fail`: the failure is reported in-band. `continue`: the next endpoint continues where the answer broke off. `buffer`: the answer is held back

@@ -221,8 +221,7 @@ function open(
     ...(streamFailure === undefined ? {} : { streamFailure }),
     ...(cached === undefined ? {} : { cache: cached.preferences }),
     ...(serving.room === undefined ? {} : { hold: serving.room }),
-    ...(read.hidesReasoning === true ? { isUnseen: isReasoning } : {}),
-    ...(read.showsCallsWhole === true ? { showsCallsWhole: true } : {}),
+    ...(read.visibilityOf === undefined ? {} : { visibilityOf: read.visibilityOf }),
   })
   const fields = metadataFields(request)
   const assembler = read.fold(assemblyOf(options, call, fields, errorEvent))
@@ -252,7 +251,6 @@ function requestOf(options: AnswerRouteOptions, request: IncomingMessage, read: 
 /** Separate functions: closures made in `open` would share its context, and keep the whole call alive as long as they live. */
 const exactly = (bytes: Buffer) => (): unknown => parseExact(bytes.toString())
 const outputOf = (assembler: Fold) => (): readonly OutputItem[] => assembler.output()
-const isReasoning = ({ type }: OutputItem): boolean => type === 'reasoning'
 const streamHeaders = (serving: Serving) => (): Serving['headers'] => ({ ...STREAM_HEADERS, ...serving.streamed?.headers, ...answerHeaders(serving) })
 const signOf = (assembler: Fold) => (): string => assembler.keepAlive()
 

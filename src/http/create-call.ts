@@ -19,8 +19,7 @@ export interface CallInput {
   readonly streamFailure?: StreamFailure
   readonly cache?: CachePreferences
   readonly hold?: AnswerHold
-  readonly isUnseen?: Call['isUnseen']
-  readonly showsCallsWhole?: boolean
+  readonly visibilityOf?: Call['visibilityOf']
 }
 
 /** What a call is made with besides its input. */

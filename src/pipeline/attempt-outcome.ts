@@ -39,12 +39,11 @@ export class Outcome {
   /** Characters of the answer, counted only if somebody counts its tokens. */
   #chars = 0
 
-  /** `buffers`: hold back the whole answer, within bounds; otherwise only what comes before its first content, and items that the caller does not see. */
-  constructor(startedAt: number, buffers: boolean, call: Pick<Call, 'isUnseen' | 'showsCallsWhole'> = {}) {
+  /** `buffers`: hold back the whole answer, within bounds; otherwise only what comes before the first content that the caller sees. */
+  constructor(startedAt: number, buffers: boolean, { visibilityOf }: Pick<Call, 'visibilityOf'> = {}) {
     this.startedAt = startedAt
     this.#buffer = buffers ? new AnswerBuffer() : undefined
-    const showsAll = call.isUnseen === undefined && call.showsCallsWhole !== true
-    this.#unseen = buffers || showsAll ? undefined : new UnseenItems(call)
+    this.#unseen = buffers || visibilityOf === undefined ? undefined : new UnseenItems(visibilityOf)
   }
 
   /** Whether more was held back than the bound allows. */

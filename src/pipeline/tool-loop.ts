@@ -1,4 +1,4 @@
-import type { Call, Handler, Layer, Owner } from '../core/call.ts'
+import type { Call, Handler, Layer, Owner, Visibility } from '../core/call.ts'
 import { servedModel } from '../core/endpoint-names.ts'
 import type { Catalog, Endpoint, Pricing } from '../core/endpoint.ts'
 import { GatewayError } from '../core/error.ts'
@@ -108,7 +108,9 @@ class ToolLoop {
     const opened = planned.pending.length === 0 ? { offer: planned, events: [] } : await openSources(planned, this.#opening())
     const { offer } = opened
     const unknown = unknownTool(offer, call.request)
-    const isUnseen = (item: OutputItem): boolean => call.isUnseen?.(item) === true || runnerOf(item, { offer, unknown }) !== undefined
+    // Calls that the gateway runs are shown when they run, after the turn.
+    const visibilityOf = (item: OutputItem): Visibility =>
+      runnerOf(item, { offer, unknown }) === undefined ? (call.visibilityOf?.(item) ?? 'written') : 'hidden'
     const budget = callBudget(call.request)
     const replayed = replayConversation(call.request.input, offer, this.#room.registry)
     // What was opened is told with the model's first content: until then a failure is an HTTP error.
@@ -131,7 +133,7 @@ class ToolLoop {
       for (;;) {
         request = this.#request(input, tools, final ? 'none' : choice)
         step = new ToolStep({ offer, unknown, number: ++ledger.turns, sources: ledger.sources, newCallId: () => `call_${this.#room.newId(24)}` })
-        for await (const events of untilWordless(this.#turn(request, isUnseen), step, ledger)) {
+        for await (const events of untilWordless(this.#turn(request, visibilityOf), step, ledger)) {
           const shown = step.take(events)
           if (shown.length === 0) continue
           yield unsent.length > 0 ? [...unsent, ...shown] : shown
@@ -271,11 +273,11 @@ class ToolLoop {
     throw new GatewayError('provider_unavailable', message, { source: 'provider', providerName })
   }
 
-  #turn(request: ModelRequest, isUnseen: (item: OutputItem) => boolean) {
+  #turn(request: ModelRequest, visibilityOf: (item: OutputItem) => Visibility) {
     // The caller was let in for the first one a moment ago; by the next minutes may have passed.
     if (this.#ledger.turns > 1 || this.#nested) this.#room.options.mayGoOn?.(this.#call.owner)
     const { served, attempts } = this.#call.trace
-    const events = this.#next({ ...this.#call, request, isUnseen, ...(served === undefined ? {} : { preferredEndpoint: served.endpoint.id }) })
+    const events = this.#next({ ...this.#call, request, visibilityOf, ...(served === undefined ? {} : { preferredEndpoint: served.endpoint.id }) })
     return { events, attempts }
   }
 

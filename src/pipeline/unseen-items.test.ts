@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
-import type { AttemptRecord } from '../core/call.ts'
+import type { AttemptRecord, Visibility } from '../core/call.ts'
 import type { ModelEvent } from '../core/event.ts'
+import type { OutputItem } from '../core/item.ts'
 import { Outcome } from './attempt-outcome.ts'
 
 const start = (key: string, type: string): ModelEvent => ({ type: 'item-start', key, item: { type } as never })
@@ -10,7 +11,8 @@ const end: ModelEvent = { type: 'response-end', reason: 'stop' }
 
 /** Which of these reads let something out, and how many events. */
 function freed(...reads: readonly (readonly ModelEvent[])[]): readonly (number | undefined)[] {
-  const outcome = new Outcome(0, false, { isUnseen: ({ type }) => type === 'reasoning', showsCallsWhole: true })
+  const visibilityOf = ({ type }: OutputItem): Visibility => (type === 'reasoning' ? 'hidden' : type === 'message' ? 'written' : 'whole')
+  const outcome = new Outcome(0, false, { visibilityOf })
   outcome.record = { endpoint: { providerName: 'P' }, status: 200, startedAt: 0 } as unknown as AttemptRecord
   return reads.map((events) => outcome.take(events)?.length)
 }

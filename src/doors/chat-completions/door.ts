@@ -1,5 +1,9 @@
+import type { Visibility } from '../../core/call.ts'
+import type { OutputItem } from '../../core/item.ts'
+import { holdsPicture } from '../../core/picture-items.ts'
 import { Assembler } from '../responses/assemble.ts'
 import type { TranslatingDoor } from '../shared/door.ts'
+import { isCall } from '../shared/tool-items.ts'
 import { ChatWriter } from './chat-writer.ts'
 import { toResponses } from './to-responses.ts'
 
@@ -10,6 +14,19 @@ export const chatCompletions: TranslatingDoor = {
   refersToItems: false,
   read(sent) {
     const { body, preferences, pathOf } = toResponses(sent)
-    return { body, fold: (options) => new Assembler(options, new ChatWriter(options, preferences)), pathOf, hidesReasoning: !preferences.reasoning }
+    return {
+      body,
+      fold: (options) => new Assembler(options, new ChatWriter(options, preferences)),
+      pathOf,
+      visibilityOf: preferences.reasoning ? withReasoning : withoutReasoning,
+    }
   },
 }
+
+/** Of what a provider does by itself only pictures are shown. */
+function withReasoning({ type }: OutputItem): Visibility {
+  if (type === 'message' || type === 'reasoning' || isCall(type)) return 'written'
+  return holdsPicture(type) ? 'whole' : 'hidden'
+}
+
+const withoutReasoning = (item: OutputItem): Visibility => (item.type === 'reasoning' ? 'hidden' : withReasoning(item))

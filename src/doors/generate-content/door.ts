@@ -1,12 +1,16 @@
+import type { Visibility } from '../../core/call.ts'
+import type { OutputItem } from '../../core/item.ts'
+import { holdsPicture } from '../../core/picture-items.ts'
 import { EmbeddingsFold } from '../embeddings/fold.ts'
 import { Assembler } from '../responses/assemble.ts'
 import type { AssemblerOptions } from '../responses/assembler-options.ts'
 import type { Door, TranslatingDoor } from '../shared/door.ts'
+import { isCall } from '../shared/tool-items.ts'
 import { ContentWriter } from './content-writer.ts'
 import { readVectors } from './embed.ts'
 import { generateContentEnvelope } from './error-envelope.ts'
 import { METHODS, MODELS_PATH, VECTOR_METHODS } from './path.ts'
-import { generateContentToResponses } from './to-responses.ts'
+import { generateContentToResponses, type GenerateContentPreferences } from './to-responses.ts'
 
 /** A list may have blank lines between its entries. */
 const LIST = { headers: { 'content-type': 'application/json; charset=UTF-8' }, sign: () => '\n' } as const
@@ -23,10 +27,19 @@ export const generateContent: TranslatingDoor = {
   read(sent, exactly, url = '') {
     const { body, preferences, pathOf } = generateContentToResponses(sent, url, exactly)
     const fold = (options: AssemblerOptions) => new Assembler(options, new ContentWriter(options, preferences))
-    const translated = { body, fold, pathOf, hidesReasoning: !preferences.thoughts, showsCallsWhole: true }
+    const translated = { body, fold, pathOf, visibilityOf: visibilityFor(preferences) }
     return preferences.listed === true ? { ...translated, streamed: LIST } : translated
   },
   envelope: generateContentEnvelope,
+}
+
+/** A call is shown when it is complete, and of what a provider does by itself code and pictures. Searches and pages are listed at the end of the answer. */
+function visibilityFor({ thoughts, bareWord }: GenerateContentPreferences): (item: OutputItem) => Visibility {
+  return ({ type }) => {
+    if (type === 'message') return bareWord === true ? 'whole' : 'written'
+    if (type === 'reasoning') return thoughts ? 'written' : 'hidden'
+    return isCall(type) || type === 'code_interpreter_call' || holdsPicture(type) ? 'whole' : 'hidden'
+  }
 }
 
 /** `POST /api/v1beta/models/{model}:embedContent`, and `:batchEmbedContents`. */

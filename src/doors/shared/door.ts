@@ -1,4 +1,4 @@
-import type { CallOrigin } from '../../core/call.ts'
+import type { Call, CallOrigin } from '../../core/call.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { FoldOf } from './fold.ts'
 
@@ -16,10 +16,8 @@ interface AnswerFormat {
   readonly fold: FoldOf
   /** Maps a path of the request to the path in the door's own format; left out if they are the same. */
   readonly pathOf?: (path: string) => string
-  /** The answer shows nothing of the model's reasoning while it is written. */
-  readonly hidesReasoning?: boolean
-  /** The answer shows a call when it is complete, and nothing of it before. */
-  readonly showsCallsWhole?: boolean
+  /** How much of an item its reader sees while it is written; left out if each of its events is written. */
+  readonly visibilityOf?: Call['visibilityOf']
   /** For streams other than server-sent events: their headers, and the keep-alive. */
   readonly streamed?: { readonly headers: { readonly [name: string]: string }; readonly sign: () => string }
 }
