@@ -88,3 +88,17 @@ it('a JSON caller, who sees nothing before the end, gets the answer of another a
   const answer = (await (await gateway.respond({ model: 'acme/small', input: 'hi', tools })).json()) as { readonly output: readonly object[] }
   expect(answer.output[0]).toMatchObject({ type: 'gateway:advisor', status: 'completed', advice: 'Go left.' })
 })
+
+it.each([
+  ['/v1/chat/completions', { messages: [{ role: 'user', content: 'hi' }] }],
+  ['/v1/messages', { max_tokens: 99, messages: [{ role: 'user', content: 'hi' }] }],
+])('so does a streaming caller whose format does not show what tools do: %s', async (path, body) => {
+  scripts = {
+    small: [calls(['advisor', { prompt: 'Which way?' }]), says('Left.')],
+    big: [stream([chatEvents.role(), chatEvents.text('Go ')], { then: 'reset' }), says('Go left.')],
+  }
+  const tools = [{ type: 'gateway:advisor', parameters: { model: 'acme/big', stream: true } }]
+  const response = await gateway.api('POST', `/api${path}`, { model: 'acme/small', ...body, tools, stream: true }, gateway.key)
+  expect(await response.text()).toContain('Left.')
+  expect(JSON.stringify(upstream.requests.at(-1)!.body)).toContain('Go left.')
+})

@@ -15,7 +15,7 @@ interface Place {
 }
 
 /** The start of the tool's own item. */
-export function startOf(fields: JsonObject, { key, id, offered }: Place): ModelEvent {
+export function startOf(fields: JsonObject, { key, id, offered }: Place): Extract<ModelEvent, { readonly type: 'item-start' }> {
   return { type: 'item-start', key, id, item: { type: offered.itemType, status: 'in_progress', ...fields } as OutputItem }
 }
 

@@ -177,12 +177,14 @@ async function runOne(pending: PendingCall, index: number, scene: RunScene, queu
     emit: (name, fields) => {
       if (open && announced && !isForeign(name, offered)) send({ type: 'item-event', key, name, ...(fields === undefined ? {} : { fields }) })
     },
-    ask: (request, options = {}) => scene.ask(request, limit.signal, options, bill),
+    // What nobody watches is not streamed, so that an answer that breaks can still be replaced.
+    ask: (request, options = {}) => scene.ask(request, limit.signal, isWatched ? options : {}, bill),
     afford: (usd) => bill.afford(usd),
   }
   const parsed = refusal === undefined ? readArguments(pending) : { problem: refusal }
   const shown = tool.begin('args' in parsed ? parsed.args : undefined, context)
   const start = shown && startOf(shown, { key, id, offered })
+  const isWatched = start !== undefined && announced && (scene.call.visibilityOf?.(start.item) ?? 'written') === 'written'
   if (start !== undefined && announced) queue.push(start)
   for (const event of early) queue.push(event)
   send = (event) => queue.push(event)

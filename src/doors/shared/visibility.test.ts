@@ -75,8 +75,10 @@ function shown({ fold }: Read, item: OutputItem, said: ModelEvent, end: object):
 
 /** Until the caller has seen something, another endpoint may give the answer: what counts is what each format really writes. */
 describe.each(FORMATS)('what a stream of %s shows while it is written', (_name, read) => {
-  it.each<readonly [item: object, said: ModelEvent, end?: object]>(ITEMS)('%j', (item, said, end = {}) => {
-    const start = item as OutputItem
-    expect(read.visibilityOf?.(start) ?? 'written').toBe(shown(read, start, said, end))
-  })
+  for (const [item, said, end = {}] of ITEMS) {
+    it((item as OutputItem).type, () => {
+      const start = item as OutputItem
+      expect(read.visibilityOf?.(start) ?? 'written').toBe(shown(read, start, said, end))
+    })
+  }
 })
