@@ -1,12 +1,14 @@
 import type { ModelEvent } from '../core/event.ts'
 import type { ToolResult } from '../core/extension.ts'
-import type { JsonObject, OutputItem } from '../core/item.ts'
+import type { JsonObject } from '../core/item.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { OfferedTool } from './offered-tool.ts'
 import type { PendingCall } from './tool-step.ts'
 import { suspendedCalls } from './tool-suspension.ts'
 
 /** What the caller sees of a call of a server tool: its start and its end. */
+
+export type ItemStart = Extract<ModelEvent, { readonly type: 'item-start' }>
 
 interface Place {
   readonly key: string
@@ -15,8 +17,8 @@ interface Place {
 }
 
 /** The start of the tool's own item. */
-export function startOf(fields: JsonObject, { key, id, offered }: Place): Extract<ModelEvent, { readonly type: 'item-start' }> {
-  return { type: 'item-start', key, id, item: { type: offered.itemType, status: 'in_progress', ...fields } as OutputItem }
+export function startOf(fields: JsonObject, { key, id, offered }: Place): ItemStart {
+  return { type: 'item-start', key, id, item: { type: offered.itemType, status: 'in_progress', ...fields } }
 }
 
 export interface CallEnd {

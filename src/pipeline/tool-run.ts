@@ -9,7 +9,7 @@ import type { IdSource } from '../lib/id.ts'
 import { abortReason, hasLeft } from './abort-reason.ts'
 import type { OfferedTool } from './offered-tool.ts'
 import type { ToolBill } from './tool-bill.ts'
-import { endOf, startOf } from './tool-end.ts'
+import { endOf, startOf, type ItemStart } from './tool-end.ts'
 import type { PendingCall } from './tool-step.ts'
 import { TimeLimit } from './time-limit.ts'
 import { cutText } from '../lib/cut-text.ts'
@@ -178,13 +178,12 @@ async function runOne(pending: PendingCall, index: number, scene: RunScene, queu
       if (open && announced && !isForeign(name, offered)) send({ type: 'item-event', key, name, ...(fields === undefined ? {} : { fields }) })
     },
     // What nobody watches is not streamed, so that an answer that breaks can still be replaced.
-    ask: (request, options = {}) => scene.ask(request, limit.signal, isWatched ? options : {}, bill),
+    ask: (request, options = {}) => scene.ask(request, limit.signal, isWatched(start, announced, scene.call) ? options : {}, bill),
     afford: (usd) => bill.afford(usd),
   }
   const parsed = refusal === undefined ? readArguments(pending) : { problem: refusal }
   const shown = tool.begin('args' in parsed ? parsed.args : undefined, context)
   const start = shown && startOf(shown, { key, id, offered })
-  const isWatched = start !== undefined && announced && (scene.call.visibilityOf?.(start.item) ?? 'written') === 'written'
   if (start !== undefined && announced) queue.push(start)
   for (const event of early) queue.push(event)
   send = (event) => queue.push(event)
@@ -218,6 +217,10 @@ async function runOne(pending: PendingCall, index: number, scene: RunScene, queu
   if (result.held === true) scene.steps.splice(scene.steps.indexOf(step), 1)
   return { call: pending, result: bounded(result), executed: refusal === undefined && result.held !== true }
 }
+
+/** Whether the caller sees what a tool does while it runs. */
+const isWatched = (start: ItemStart | undefined, announced: boolean, { visibilityOf }: Call): boolean =>
+  start !== undefined && announced && (visibilityOf?.(start.item) ?? 'written') === 'written'
 
 /** What the caller has sent along with a call of an earlier answer. */
 const broughtBy = ({ grant, resumed }: PendingCall): Pick<ToolContext, 'grant' | 'resumed'> => ({
