@@ -118,6 +118,22 @@ describe('an answer that was cut off', () => {
     ]
     expect(await kept({}, events)).toBe(served)
   })
+  it.each([
+    ['gateway:web_search', 'incomplete', 'stop', false],
+    ['gateway:web_search', 'incomplete', 'length', false],
+    ['mcp_call', 'failed', 'stop', false],
+    ['web_search_call', 'failed', 'stop', false],
+    ['gateway:web_search', 'completed', 'stop', true],
+    ['code_interpreter_call', 'failed', 'stop', true],
+  ] as const)('by a tool that failed is made again, because it may work again: %s %s, %s', async (type, status, reason, served) => {
+    const events: ModelEvent[] = [
+      { type: 'item-start', key: 't', item: { type, status: 'in_progress' } as never },
+      { type: 'item-end', key: 't', item: { status } },
+      ...says(1).slice(0, -1),
+      { type: 'response-end', reason, usage: COUNTED },
+    ]
+    expect(await kept({}, events)).toBe(served)
+  })
 })
 
 describe('a call that gets a cached answer', () => {

@@ -111,19 +111,30 @@ const unpaid = (event: ModelEvent): ModelEvent => {
   return { ...rest, prompt: ZERO_USAGE }
 }
 
-/** An answer cut off by a filter, because the caller's money ran out, or by its provider within a call says nothing about the next one. */
+/**
+ * An answer cut off by a filter, because the caller's money ran out, or by its provider within a call says nothing about the next one, nor does one for
+ * which a tool failed.
+ */
 function isWorthKeeping(events: readonly ModelEvent[], { trace }: Call): boolean {
   const last = events.at(-1)
   if (last?.type !== 'response-end' || last.reason === 'content_filter') return false
-  return last.reason === 'length' ? trace.params['max_output_tokens'] === undefined : !hasCutCall(events)
+  const isCut = last.reason === 'length'
+  return !(isCut && trace.params['max_output_tokens'] !== undefined) && !hasBrokenItem(events, isCut)
 }
 
-function hasCutCall(events: readonly ModelEvent[]): boolean {
-  const calls = new Set<string>()
+/** Whose end says nothing about the answer. Code that fails is a part of the model's work. */
+const INDIFFERENT: ReadonlySet<string> = new Set(['message', 'reasoning', 'code_interpreter_call'])
+
+/** `isCut`: the answer ends at its limit, where a call may be incomplete. */
+function hasBrokenItem(events: readonly ModelEvent[], isCut: boolean): boolean {
+  const types = new Map<string, string>()
   for (const event of events) {
-    if (event.type === 'item-start') {
-      if (event.item.type === 'function_call' || event.item.type === 'custom_tool_call') calls.add(event.key)
-    } else if (event.type === 'item-end' && event.item?.['status'] === 'incomplete' && calls.has(event.key)) return true
+    if (event.type === 'item-start') types.set(event.key, event.item.type)
+    if (event.type !== 'item-end') continue
+    const type = types.get(event.key)!
+    const status = event.item?.['status']
+    if (INDIFFERENT.has(type) || (status !== 'failed' && status !== 'incomplete')) continue
+    if (!isCut || (type !== 'function_call' && type !== 'custom_tool_call')) return true
   }
   return false
 }
