@@ -91,10 +91,15 @@ describe('requests that match a cached answer', () => {
 describe('an answer that was cut off', () => {
   const cut: ModelEvent = { type: 'response-end', reason: 'length', usage: COUNTED }
   const atLimit = [...says(1).slice(0, -1), cut]
-  const kept = async (params: { readonly [name: string]: unknown }, events: readonly ModelEvent[] = atLimit): Promise<boolean> => {
+  const kept = async (
+    params: { readonly [name: string]: unknown },
+    events: readonly ModelEvent[] = atLimit,
+    stages: Call['trace']['pipeline'] = [],
+  ): Promise<boolean> => {
     const answers = memory()
     const handler = answerCacheLayer({ answers, catalog: () => catalog })((call) => {
       Object.assign(call.trace.params, params)
+      call.trace.pipeline.push(...stages)
       return model(events)(call)
     })
     await readAll(handler(callOf({})))
@@ -133,6 +138,12 @@ describe('an answer that was cut off', () => {
       { type: 'response-end', reason, usage: COUNTED },
     ]
     expect(await kept({}, events)).toBe(served)
+  })
+  it.each([
+    ['is made again if that was down', { error: 'timeout' }, false],
+    ['is served from the cache if it worked', { results: 0 }, true],
+  ])('by what a plugin asked %s', async (_what, data, served) => {
+    expect(await kept({}, says(1), [{ type: 'plugin', name: 'web-search', data }])).toBe(served)
   })
 })
 

@@ -113,11 +113,12 @@ const unpaid = (event: ModelEvent): ModelEvent => {
 
 /**
  * An answer cut off by a filter, because the caller's money ran out, or by its provider within a call says nothing about the next one, nor does one for
- * which a tool failed.
+ * which a tool or a plugin failed.
  */
 function isWorthKeeping(events: readonly ModelEvent[], { trace }: Call): boolean {
   const last = events.at(-1)
   if (last?.type !== 'response-end' || last.reason === 'content_filter') return false
+  if (trace.pipeline.some(({ data }) => data?.['error'] !== undefined)) return false
   const isCut = last.reason === 'length'
   return !(isCut && trace.params['max_output_tokens'] !== undefined) && !hasBrokenItem(events, isCut)
 }
