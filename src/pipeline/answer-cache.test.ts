@@ -127,13 +127,14 @@ describe('an answer that was cut off', () => {
     ['gateway:web_search', 'incomplete', 'stop', false],
     ['gateway:web_search', 'incomplete', 'length', false],
     ['mcp_call', 'failed', 'stop', false],
+    ['mcp_list_tools', undefined, 'stop', false, 'The tools of the MCP server cannot be used'],
     ['web_search_call', 'failed', 'stop', false],
     ['gateway:web_search', 'completed', 'stop', true],
     ['code_interpreter_call', 'failed', 'stop', true],
-  ] as const)('by a tool that failed is made again, because it may work again: %s %s, %s', async (type, status, reason, served) => {
+  ] as const)('by a tool that failed is made again, because it may work again: %s %s, %s', async (type, status, reason, served, error?: string) => {
     const events: ModelEvent[] = [
       { type: 'item-start', key: 't', item: { type, status: 'in_progress' } as never },
-      { type: 'item-end', key: 't', item: { status } },
+      { type: 'item-end', key: 't', item: { status, error } },
       ...says(1).slice(0, -1),
       { type: 'response-end', reason, usage: COUNTED },
     ]

@@ -5,6 +5,7 @@ import { NO_COST } from '../core/cost.ts'
 import { servedModel } from '../core/endpoint-names.ts'
 import type { Catalog, Endpoint } from '../core/endpoint.ts'
 import type { ModelEvent } from '../core/event.ts'
+import type { JsonObject } from '../core/item.ts'
 import { ZERO_USAGE } from '../core/usage.ts'
 import { nextTurn } from '../lib/next-turn.ts'
 import { AnswerNotes } from './answer-notes.ts'
@@ -133,12 +134,14 @@ function hasBrokenItem(events: readonly ModelEvent[], isCut: boolean): boolean {
     if (event.type === 'item-start') types.set(event.key, event.item.type)
     if (event.type !== 'item-end') continue
     const type = types.get(event.key)!
-    const status = event.item?.['status']
-    if (INDIFFERENT.has(type) || (status !== 'failed' && status !== 'incomplete')) continue
+    if (INDIFFERENT.has(type) || !isBroken(event.item)) continue
     if (!isCut || (type !== 'function_call' && type !== 'custom_tool_call')) return true
   }
   return false
 }
+
+/** A list of a server's tools has an error and no status. */
+const isBroken = ({ status, error }: JsonObject = {}): boolean => status === 'failed' || status === 'incomplete' || error != null
 
 async function keep(answers: AnswerCache, key: string, call: Call, { ttlMs }: CachePreferences, events: readonly ModelEvent[]): Promise<void> {
   const { served } = call.trace
