@@ -90,7 +90,7 @@ export interface ArgumentsDelta {
   readonly plain?: boolean
 }
 
-/** Whether an event commits the answer: the caller will then receive bytes, and failover is no longer possible. */
+/** Whether an event is content. It commits the answer if the caller sees it (see `Call.visibilityOf`): failover is no longer possible then. */
 export function isContentEvent(event: ModelEvent): boolean {
   switch (event.type) {
     case 'text-delta':
@@ -99,7 +99,7 @@ export function isContentEvent(event: ModelEvent): boolean {
     case 'arguments-delta':
       return event.delta !== ''
     case 'item-start':
-      // A call commits when it is announced, because its name is content. Messages and reasoning commit only with their first delta.
+      // A call is content when it is announced, because its name is. Messages and reasoning are only with their first delta.
       return event.item.type !== 'message' && event.item.type !== 'reasoning'
     case 'response-end':
       return event.vectors !== undefined
