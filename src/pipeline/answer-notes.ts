@@ -2,7 +2,7 @@ import type { ModelEvent } from '../core/event.ts'
 
 /** Characters of an answer that is kept; longer ones are not kept at all. */
 const MAX_CHARS = 4 * 1024 * 1024
-/** Longest piece of text in a kept answer, which is told in pieces, as it came. */
+/** Longest piece of text that is joined: it is told in pieces, as it came. */
 const PIECE_CHARS = 512
 /** Roughly what an event takes besides its text. */
 const EVENT_CHARS = 64
@@ -29,16 +29,22 @@ export class AnswerNotes {
   }
 
   #add(event: ModelEvent): void {
-    const last = this.#events.at(-1)
-    if (last !== undefined && isDelta(last) && isDelta(event) && continues(last, event)) {
+    if (isDelta(event) && joinsLast(this.#events, event)) {
       this.#chars += event.delta.length
-      this.#events[this.#events.length - 1] = joined(last, event)
       return
     }
     this.#chars += EVENT_CHARS + sizeOf(event)
     if (this.#chars > MAX_CHARS) this.#events.length = 0
     else this.#events.push(event)
   }
+}
+
+/** Adds a piece of text to the last event of a list, if it continues that one and both are short. An event takes many times the memory of its text. */
+export function joinsLast(events: ModelEvent[], event: ModelEvent): boolean {
+  const last = events.at(-1)
+  if (last === undefined || !isDelta(last) || !isDelta(event) || !continues(last, event)) return false
+  events[events.length - 1] = joined(last, event)
+  return true
 }
 
 const isDelta = (event: ModelEvent): event is Delta => 'delta' in event

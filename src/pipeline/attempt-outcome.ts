@@ -3,6 +3,7 @@ import { GatewayError } from '../core/error.ts'
 import { isContentEvent, type ModelEvent } from '../core/event.ts'
 import type { Credential } from '../core/provider.ts'
 import { mendEstimate, type Usage } from '../core/usage.ts'
+import { joinsLast } from './answer-notes.ts'
 import type { EndpointShare } from './endpoint-limits.ts'
 import { AnswerBuffer } from './stream-failure.ts'
 import { writtenUsage } from './tool-bill.ts'
@@ -100,8 +101,16 @@ export class Outcome {
     this.#heldEvents += events.length
     if (this.#heldEvents > MAX_HELD_EVENTS && !this.begun)
       throw new GatewayError('provider_unavailable', `${endpoint.providerName} sends events without content`, { source: 'provider' })
-    if (this.held === NOTHING) this.held = [events]
+    if (this.#unseen !== undefined) this.#holdJoined(events)
+    else if (this.held === NOTHING) this.held = [events]
     else (this.held as (readonly ModelEvent[])[]).push(events)
+  }
+
+  /** A model may think for minutes: nobody sees in how many pieces it wrote what is held. */
+  #holdJoined(events: readonly ModelEvent[]): void {
+    if (this.held === NOTHING) this.held = [[]]
+    const list = this.held[0] as ModelEvent[]
+    for (const event of events) if (!joinsLast(list, event)) list.push(event)
   }
 }
 
