@@ -2,6 +2,7 @@ import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sampleKey } from '../testing/sample-records.ts'
 import { createLastKnownGood } from './last-known-good.ts'
 
 describe('the last-known-good file', () => {
@@ -23,5 +24,12 @@ describe('the last-known-good file', () => {
     await known.write({ version: 1, keys: [], workspaces: [] })
     expect((await readdir(directory)).toSorted()).toEqual([name, `${name}.Zz9yXw8v`, ...others].toSorted())
     expect(await known.read()).toMatchObject({ version: 1 })
+  })
+  it('writes many keys in pieces, and reads them as they were', async () => {
+    const file = join(directory, 'last-known-good.json')
+    const keys = Array.from({ length: 2_500 }, (_, n) => sampleKey(`key ${n}`, { name: '"], [' }))
+    const known = createLastKnownGood(file)
+    await known.write({ version: 7, keys, gone: keys.slice(0, 1_000).map(({ hash }) => hash), workspaces: [] })
+    expect(await known.read()).toEqual({ version: 7, keys, gone: keys.slice(0, 1_000).map(({ hash }) => hash), workspaces: [] })
   })
 })

@@ -71,7 +71,7 @@ function createKnownFile<Known extends object>(
     write: async (known) => {
       const draft = `${file}.${randomId(8)}`
       try {
-        await writeDurably(draft, JSON.stringify({ format: FORMAT, ...known }))
+        await writeDurably(draft, inPieces({ format: FORMAT, ...known }))
         await rename(draft, file)
       } catch (error) {
         await rm(draft, { force: true })
@@ -82,6 +82,28 @@ function createKnownFile<Known extends object>(
       await sweep(file).catch(() => undefined)
     },
   }
+}
+
+/** Entries of a list that are written at once: serialising two hundred thousand keys in one go would hold up calls. */
+const PIECE = 1_000
+
+/** The value as JSON, its long lists in pieces. The event loop takes a turn between two of them, as each is written before the next is made. */
+async function* inPieces(value: { readonly [name: string]: unknown }): AsyncGenerator<string> {
+  let before = '{'
+  for (const [name, part] of Object.entries(value)) {
+    if (part === undefined) continue
+    yield `${before}${JSON.stringify(name)}:`
+    before = ','
+    if (Array.isArray(part) && part.length > PIECE) yield* listInPieces(part)
+    else yield JSON.stringify(part)
+  }
+  yield '}'
+}
+
+function* listInPieces(list: readonly unknown[]): Generator<string> {
+  for (let from = 0; from < list.length; from += PIECE)
+    yield `${from === 0 ? '[' : ','}${JSON.stringify(list.slice(from, from + PIECE)).slice(1, -1)}`
+  yield ']'
 }
 
 /** Longer than any other process takes to write one. */

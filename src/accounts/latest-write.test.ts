@@ -54,7 +54,7 @@ it('repeats a failed write, of which only the first failure is told, until it su
     written.push(value)
     return room-- > 0 ? Promise.reject(new Error('the disk is full')) : Promise.resolve()
   }
-  const latest = createLatestWrite(write, (error) => void failures.push(error), 1)
+  const latest = createLatestWrite(write, (error) => void failures.push(error), { retryMs: 1 })
   latest.put(1)
   await expect.poll(() => written).toEqual([1, 1, 1, 1])
   await latest.settled()
@@ -63,12 +63,31 @@ it('repeats a failed write, of which only the first failure is told, until it su
 
 it('tries a failed write once more before it settles', async () => {
   const { written, write, end } = heldWrite()
-  const latest = createLatestWrite(write, undefined, 3_600_000)
+  const latest = createLatestWrite(write, undefined, { retryMs: 3_600_000 })
   latest.put(1)
   end(new Error('the disk is full'))
   await new Promise(setImmediate)
   const settled = latest.settled()
   expect(written).toEqual([1, 1])
+  end()
+  await settled
+})
+
+it('rests after a slow write, and not while somebody waits for the end', async () => {
+  const { written, write, end } = heldWrite()
+  let time = 0
+  const latest = createLatestWrite(write, undefined, { now: () => time })
+  latest.put(1)
+  time += 3_600_000
+  end()
+  await new Promise(setImmediate)
+  latest.put(2)
+  latest.put(3)
+  await new Promise(setImmediate)
+  expect(written).toEqual([1])
+  const settled = latest.settled()
+  await new Promise(setImmediate)
+  expect(written).toEqual([1, 3])
   end()
   await settled
 })

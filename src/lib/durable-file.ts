@@ -4,7 +4,7 @@ import { open, rm } from 'node:fs/promises'
  * Creates a file that only the owner can read, and returns once the disk has it: a name that the file gets afterwards never leads to an empty file after a
  * power failure. Rejects if the file exists. If it cannot be written completely, nothing of it stays.
  */
-export async function writeDurably(path: string, text: string): Promise<void> {
+export async function writeDurably(path: string, text: string | AsyncIterable<string>): Promise<void> {
   const handle = await open(path, 'wx', 0o600)
   try {
     await handle.writeFile(text)
