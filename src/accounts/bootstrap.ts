@@ -1,6 +1,6 @@
 import type { FixedKeys } from '../core/config.ts'
 import { GatewayError, isGatewayError } from '../core/error.ts'
-import { DEFAULT_WORKSPACE_ID, NONE_REVOKED, type ApiKey, type KeyKind, type Store } from '../core/store.ts'
+import { DEFAULT_WORKSPACE_ID, type ApiKey, type KeyKind, type Store } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import { randomId, type IdSource } from '../lib/id.ts'
 import type { Secret } from '../lib/secret.ts'
@@ -118,8 +118,8 @@ async function rotatedInto(store: BootstrapOptions['store'], secretHash: string)
 }
 
 async function revokeEarlier(store: BootstrapOptions['store'], kind: KeyKind, named: string | undefined, clock: Clock): Promise<void> {
-  for (const key of await store.keys.list({ revokedSince: NONE_REVOKED })) {
-    if (key.origin !== 'environment' || key.kind !== kind || key.revokedAt !== null || key.hash === named) continue
+  for (const key of await store.keys.list({ origin: 'environment' })) {
+    if (key.kind !== kind || key.revokedAt !== null || key.hash === named) continue
     await store.keys.update(key.hash, { revokedAt: clock.now(), updatedAt: clock.now() })
   }
 }

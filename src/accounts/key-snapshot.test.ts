@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { KeyUse } from '../core/key-use.ts'
-import type { ApiKey, Store } from '../core/store.ts'
+import { DEFAULT_WORKSPACE_ID, type ApiKey, type Store } from '../core/store.ts'
 import { systemClock } from '../lib/clock.ts'
 import { Secret } from '../lib/secret.ts'
 import { createStore } from '../store/index.ts'
@@ -35,10 +35,14 @@ function breakable(store: Store) {
     keys: {
       list: (...args: Parameters<Store['keys']['list']>) => through(() => store.keys.list(...args)),
       revokedBefore: (at: number) => through(() => store.keys.revokedBefore(at)),
+      changedSince: (...args: Parameters<Store['keys']['changedSince']>) => through(() => store.keys.changedSince(...args)),
     },
     workspaces: { list: () => through(() => store.workspaces.list()) },
   }
 }
+
+/** As after very many changes: all keys have to be read. */
+const untold: Store['keys']['changedSince'] = () => Promise.resolve(undefined)
 
 describe('the key snapshot', () => {
   let store: Store
@@ -221,6 +225,7 @@ describe('the key snapshot', () => {
             return list
           },
           revokedBefore: async (at) => (hashes++, store.keys.revokedBefore(at)),
+          changedSince: untold,
         },
       },
     })
@@ -274,7 +279,7 @@ describe('the key snapshot', () => {
       expect(attempt(snapshot)).toBe('revoked')
     })
 
-    describe('while keys are changed in this process', () => {
+    describe.each(['all keys', 'changed keys'] as const)('while keys are changed in this process and %s are read', (what) => {
       const OTHER = 'sk-sb-v1-another'
       const other = (overrides: Partial<ApiKey> = {}) => sampleKey(hashKey(OTHER), { name: 'another', ...overrides })
       let lists = 0
@@ -288,11 +293,17 @@ describe('the key snapshot', () => {
             ...database,
             keys: {
               ...database.keys,
+              // Bounded, because an endless loop would hang the test instead of failing it.
               list: async (...args) => {
                 const list = await store.keys.list(...args)
-                // Bounded, because an endless loop would hang the test instead of failing it.
                 if (isOn && ++lists < 50) await meanwhile(snapshot)
                 return list
+              },
+              changedSince: async (...args) => {
+                if (what === 'all keys') return undefined
+                const changes = await store.keys.changedSince(...args)
+                if (isOn && ++lists < 50) await meanwhile(snapshot)
+                return changes
               },
             },
           },
@@ -365,6 +376,7 @@ describe('the key snapshot', () => {
             if (++lists === 1) await held
             return list
           },
+          changedSince: untold,
         },
       }
       const snapshot = createSnapshot({ store: slow })
@@ -379,6 +391,133 @@ describe('the key snapshot', () => {
       expect(attempt(snapshot)).toBe('revoked')
       expect(lists).toBeGreaterThan(1)
     })
+  })
+
+  describe('reads only the keys that changed', () => {
+    let read: (readonly string[])[]
+    const started = async (...all: readonly ApiKey[]): Promise<KeySnapshot> => {
+      for (const key of all) await store.keys.insert(key)
+      read = []
+      const list: Store['keys']['list'] = async (...args) => {
+        const keys = await store.keys.list(...args)
+        read.push(keys.map(({ name }) => name))
+        return keys
+      }
+      const changedSince: Store['keys']['changedSince'] = async (...args) => {
+        const changes = await store.keys.changedSince(...args)
+        if (changes !== undefined) read.push(changes.keys.map(({ name }) => name))
+        return changes
+      }
+      const snapshot = createSnapshot({
+        store: { ...database, keys: { ...database.keys, list, changedSince } },
+        lastKnownGood: createLastKnownGood(join(folder, 'known.json')),
+      })
+      await snapshot.start()
+      read = []
+      return snapshot
+    }
+    const other = (n: number, overrides: Partial<ApiKey> = {}) => sampleKey(hashKey(`other ${n}`), { name: `other ${n}`, ...overrides })
+
+    it('when one is made, changed, revoked, deleted or rotated, whatever else changes', async () => {
+      const snapshot = await started(keyOf(), other(1), other(2))
+      await store.keys.insert(other(3))
+      await snapshot.refresh()
+      await store.keys.update(other(1).hash, { revokedAt: Date.now() })
+      await store.guardrails.insert({
+        id: 'g',
+        workspaceId: DEFAULT_WORKSPACE_ID,
+        name: 'g',
+        description: null,
+        rules: {},
+        createdAt: 1,
+        updatedAt: null,
+      })
+      await snapshot.refresh()
+      await store.keys.remove(other(2).hash)
+      await snapshot.refresh()
+      await store.keys.modify(keyOf().hash, () => ({ secrets: [{ hash: hashKey('new'), label: 'new...one', endsAt: null }] }))
+      await snapshot.refresh()
+      expect(read).toEqual([['other 3'], ['other 1'], [], ['laptop']])
+      expect([SECRET, 'new', 'other 1', 'other 2', 'other 3', 'nobody'].map((bearer) => attempt(snapshot, bearer))).toEqual([
+        'revoked',
+        'ok',
+        'revoked',
+        'revoked',
+        'ok',
+        'unknown',
+      ])
+      await snapshot.close()
+      const restored = createSnapshot({ lastKnownGood: createLastKnownGood(join(folder, 'known.json')) })
+      await restored.restore()
+      expect([SECRET, 'new', 'other 1', 'other 2', 'other 3'].map((bearer) => attempt(restored, bearer))).toEqual([
+        'revoked',
+        'ok',
+        'revoked',
+        'revoked',
+        'ok',
+      ])
+    })
+
+    it('and knows what their workspaces are now, in new owners', async () => {
+      await store.workspaces.insert(sampleWorkspace('w2'))
+      const snapshot = await started(keyOf({ workspaceId: 'w2' }), other(1))
+      const ownerOf = (bearer: string) => {
+        const found = snapshot.authenticate(bearer)
+        return found.ok ? found.owner : undefined
+      }
+      const before = [ownerOf(SECRET), ownerOf('other 1')]
+      await store.workspaces.update('w2', { name: 'renamed' })
+      await snapshot.refresh()
+      expect([read, snapshot.workspace('w2')?.name, ownerOf(SECRET) === before[0], ownerOf('other 1') === before[1]]).toEqual([
+        [[]],
+        'renamed',
+        false,
+        true,
+      ])
+      await store.workspaces.remove('w2')
+      await snapshot.refresh()
+      expect([read.slice(1), attempt(snapshot), attempt(snapshot, 'other 1')]).toEqual([[['other 1']], 'revoked', 'ok'])
+    })
+
+    it('and keeps only the revocation of those revoked long ago', async () => {
+      vi.setSystemTime(Date.UTC(2026, 0, 1))
+      const snapshot = await started(keyOf(), other(1))
+      await store.keys.update(keyOf().hash, { revokedAt: Date.now() })
+      await snapshot.refresh()
+      expect(snapshot.key(keyOf().hash)).toBeDefined()
+      vi.setSystemTime(Date.now() + 300_001)
+      await store.keys.update(other(1).hash, { name: 'renamed' })
+      await snapshot.refresh()
+      expect([snapshot.key(keyOf().hash), attempt(snapshot)]).toEqual([undefined, 'revoked'])
+    })
+  })
+
+  it('waits for all keys of a large installation as long as they arrive', async () => {
+    await store.keys.insert(keyOf())
+    let silent = false
+    const list: Store['keys']['list'] = async (filter, onStep) => {
+      for (let step = 0; step < 5; step++) {
+        await new Promise((resolve) => setTimeout(resolve, silent ? 11_000 : 9_000))
+        onStep?.()
+      }
+      return store.keys.list(filter)
+    }
+    const snapshot = createSnapshot({ store: { ...database, keys: { ...database.keys, list } } })
+    const started = snapshot.start()
+    const pass = async (ms: number) => {
+      for (let at = 0; at < ms; at += 1_000) {
+        await new Promise(setImmediate)
+        await vi.advanceTimersByTimeAsync(1_000)
+      }
+    }
+    await pass(50_000)
+    await started
+    expect([attempt(snapshot), events]).toEqual(['ok', []])
+    silent = true
+    const another = createSnapshot({ store: { ...database, keys: { ...database.keys, list } }, timing: { failedPollMs: 3_600_000 } })
+    const refused = another.start().catch((error: unknown) => error)
+    await pass(12_000)
+    expect(await refused).toEqual(UNAVAILABLE)
   })
 
   it('does not prefer a change of its own for long over a later one of another process that the database reported earlier', async () => {

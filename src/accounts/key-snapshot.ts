@@ -1,16 +1,18 @@
 import type { Authentication, Authenticator } from '../core/account.ts'
 import { GatewayError } from '../core/error.ts'
 import type { KeyUse } from '../core/key-use.ts'
-import type { ApiKey, Store, Workspace } from '../core/store.ts'
+import type { ApiKey, KeyChanges, Store } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import { hashKey } from './api-key.ts'
 import { secretsOf } from '../core/api-key.ts'
 import { createFollower, type Follower } from './follower.ts'
-import { createKnownKeys } from './known-keys.ts'
+import { createKnownKeys, type KnownKeys } from './known-keys.ts'
+import { createKnownWorkspaces } from './known-workspaces.ts'
 import type { KnownAccounts, LastKnownGood } from './last-known-good.ts'
 import { newerOf } from './newer-of.ts'
 import { createLatestWrite } from './latest-write.ts'
 import { createSecondLook } from './second-look.ts'
+import { untilSilent, within } from './within.ts'
 
 export type SnapshotEvent =
   /** The database does not answer; the content in memory stays in force. Reported once per outage. */
@@ -22,7 +24,7 @@ export type SnapshotEvent =
 
 export interface KeySnapshotOptions {
   readonly store: Pick<Store, 'version'> & {
-    readonly keys: Pick<Store['keys'], 'list' | 'revokedBefore'>
+    readonly keys: Pick<Store['keys'], 'list' | 'revokedBefore' | 'changedSince'>
     readonly workspaces: Pick<Store['workspaces'], 'list'>
   }
   /** Called when the configuration has changed, to find out whether the store's secrets are encrypted with another key now. */
@@ -44,7 +46,7 @@ export interface SnapshotTiming {
   readonly failedPollMs: number
   /** For one look. After a lost answer the next look must still fit into the five seconds within which a revocation takes effect. */
   readonly versionLimitMs: number
-  /** For reading all keys. */
+  /** For reading keys without getting any further: reading all of a large installation takes as long as it takes. */
   readonly loadLimitMs: number
   /** Between looks for unknown keys: wrong keys, however many, cost the database no more than this. */
   readonly lookAgainMs: number
@@ -102,16 +104,16 @@ const UNKNOWN: Authentication = { ok: false, reason: 'unknown' }
 
 /** Keys and workspaces in memory, for the hot path. They follow the database, and stay in force when it is unavailable. */
 export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
-  const { store, clock, environmentKeys = [], lastKnownGood, isSecretKeyOutdated = () => Promise.resolve(false), onEvent = () => undefined } = options
+  const { store, clock, environmentKeys = [], lastKnownGood, onEvent = () => undefined } = options
   const timing: SnapshotTiming = { ...DEFAULT_TIMING, ...options.timing }
 
   const keys = createKnownKeys({ now: () => clock.now(), rememberRevokedMs: timing.rememberRevokedMs, onUse: options.onUse ?? (() => undefined) })
-  let workspaces = new Map<string, Workspace>()
+  const workspaces = createKnownWorkspaces()
   let source: SnapshotStats['source'] = 'none'
   let version: number | undefined
-  let secretKeyOutdated = false
+  const secretKey = watchSecretKey(options, timing.versionLimitMs)
   let prepared = false
-  /** Changes made by this process since the last read began, whose results may be older. */
+  /** Changes made by this process since the last read began, whose results may be older. The next look reads these keys again. */
   let changes = new Map<string, ApiKey>()
   const saving = lastKnownGood && savingIn(lastKnownGood, onEvent)
 
@@ -127,27 +129,41 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
   function install(known: KnownAccounts, from: 'file' | 'database'): void {
     // Keys that are not listed any more were revoked some time ago, or deleted with their workspace.
     keys.replace(known.keys, known.gone)
-    workspaces = new Map(known.workspaces.map((workspace) => [workspace.id, workspace]))
+    workspaces.replace(known.workspaces)
     version = known.version
     source = from
   }
 
   async function synchronize(anew: boolean): Promise<void> {
+    const again = [...changes.keys()]
     changes = new Map()
     // The version is read first, so that changes during the read are read again at the next look.
     const current = await within(timing.versionLimitMs, store.version())
-    if (current === version && source === 'database' && !anew) return
-    const lists = Promise.all([readAccounts(store, clock.now() - timing.rememberRevokedMs, source === 'database'), isSecretKeyOutdated()])
-    const [accounts, outdated] = await within(timing.loadLimitMs, lists)
+    const seen = source === 'database' && !anew ? version : undefined
+    if (current === seen && again.length === 0) return
+    const known = (prepared && seen !== undefined && (await readChanges(seen, again))) || (await readAll(current))
+    for (const key of newerOf(changes, keys.key)) keys.put(key)
+    await secretKey.look()
+    saving?.put(known)
+  }
+
+  /** Undefined if what changed cannot be told, so that everything has to be read. */
+  async function readChanges(seen: number, again: readonly string[]): Promise<(() => KnownAccounts) | undefined> {
+    const changed = await within(timing.loadLimitMs, store.keys.changedSince(seen, again))
+    if (changed === undefined) return undefined
+    const list = await within(timing.loadLimitMs, store.workspaces.list())
+    applyChanges(keys, changed, workspaces.replace(list))
+    version = changed.version
+    return () => ({ version: changed.version, keys: keys.all(), gone: keys.gone(), workspaces: list })
+  }
+
+  async function readAll(current: number): Promise<() => KnownAccounts> {
+    const [since, knowsGone] = [clock.now() - timing.rememberRevokedMs, source === 'database']
+    const accounts = await untilSilent(timing.loadLimitMs, (onStep) => readAccounts(store, since, knowsGone, onStep))
     const known: KnownAccounts = { version: current, ...accounts }
     // Until `start` has prepared the database, the absence of the environment's keys there does not mean that they are revoked.
     install(prepared ? known : { ...known, keys: inForce(known, environmentKeys) }, 'database')
-    for (const key of newerOf(changes, keys.key)) keys.put(key)
-    // At the next look and not now: under constant changes of keys, an immediate read would delay the revocations made by others.
-    if (changes.size > 0) version = undefined
-    if (outdated && !secretKeyOutdated) onEvent({ type: 'secret-key-outdated' })
-    secretKeyOutdated = outdated
-    saving?.put({ ...known, gone: keys.gone() })
+    return () => ({ ...known, gone: keys.gone() })
   }
 
   /** An unknown key is certainly wrong only while the database is in contact. */
@@ -155,8 +171,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
 
   function authenticate(bearer: string): Authentication {
     if (bearer === '') return MISSING
-    const hash = bearer.length > MAX_TOKEN_CHARS ? '' : hashKey(bearer)
-    const found = keys.authenticate(hash)
+    const found = keys.authenticate(bearer.length > MAX_TOKEN_CHARS ? '' : hashKey(bearer))
     if (found !== undefined) return found
     if (mayBeKnownElsewhere()) throw uncheckable(timing.pollMs)
     return UNKNOWN
@@ -176,7 +191,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
     lookAgain: secondLook(follower, clock, timing, () => source === 'database'),
     ended: keys.ended,
     key: keys.key,
-    workspace: (id) => workspaces.get(id),
+    workspace: workspaces.get,
     restore,
     start: () => {
       prepared = true
@@ -187,8 +202,6 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
     apply: (key) => {
       changes.set(key.hash, key)
       keys.put(key)
-      // Forces a full read, whatever version was seen: the database may report this change after a later one by others.
-      version = undefined
       void follower.refresh().catch(() => undefined)
     },
     stats: () => ({
@@ -199,7 +212,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
       contactAgeMs: follower.contactAgeMs,
       failing: follower.failing,
       prepared,
-      secretKeyOutdated,
+      secretKeyOutdated: secretKey.outdated,
     }),
     close: async () => {
       await follower.close()
@@ -208,15 +221,30 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
   }
 }
 
+function watchSecretKey({ isSecretKeyOutdated, onEvent }: KeySnapshotOptions, limitMs: number) {
+  let outdated = false
+  return {
+    look: async (): Promise<void> => {
+      const before = outdated
+      outdated = isSecretKeyOutdated !== undefined && (await within(limitMs, isSecretKeyOutdated()))
+      if (outdated && !before) onEvent?.({ type: 'secret-key-outdated' })
+    },
+    get outdated() {
+      return outdated
+    },
+  }
+}
+
+/** What is written is put together only when it is. */
 const savingIn = (file: LastKnownGood<KnownAccounts>, onEvent: (event: SnapshotEvent) => void) =>
-  createLatestWrite<KnownAccounts>(
-    (known) => file.write(known),
+  createLatestWrite<() => KnownAccounts>(
+    (known) => file.write(known()),
     (error) => onEvent({ type: 'file-not-written', error }),
   )
 
-async function readAccounts({ keys, workspaces }: KeySnapshotOptions['store'], revokedSince: number, knowsGone: boolean) {
+async function readAccounts({ keys, workspaces }: KeySnapshotOptions['store'], revokedSince: number, knowsGone: boolean, onStep: () => void) {
   const revoked = knowsGone ? [] : keys.revokedBefore(revokedSince)
-  const lists = await Promise.all([keys.list({ revokedSince }), revoked])
+  const lists = await Promise.all([keys.list({ revokedSince }, onStep), revoked])
   // Keys are read in steps. Read before the last of them, a workspace made meanwhile would be missing, and its keys would have none of its limits.
   return { keys: lists[0], workspaces: await workspaces.list(), gone: lists[1] }
 }
@@ -252,13 +280,9 @@ function inForce({ keys: stored, gone = [] }: KnownAccounts, environmentKeys: re
   return [...inUse, ...named.values()]
 }
 
-/** The store's own limits suit its work; these suit the snapshot. */
-async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
-  const limit = Promise.withResolvers<never>()
-  const timer = setTimeout(() => limit.reject(new GatewayError('provider_overloaded', `The database did not answer within ${limitMs} ms`)), limitMs)
-  try {
-    return await Promise.race([work, limit.promise])
-  } finally {
-    clearTimeout(timer)
-  }
+/** Keys of changed workspaces get new owners: what was compiled for the ones before is out of date. */
+function applyChanges(keys: KnownKeys, changes: KeyChanges, changedWorkspaces: ReadonlySet<string>): void {
+  for (const key of changes.keys) keys.put(key)
+  for (const hash of changes.removed) keys.remove(hash)
+  if (changedWorkspaces.size > 0) keys.renew(changedWorkspaces)
 }

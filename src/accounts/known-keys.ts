@@ -23,6 +23,12 @@ export interface KnownKeys {
   /** Replaces all keys. `gone`: hashes of further keys that were revoked long ago. */
   replace(keys: readonly ApiKey[], gone?: readonly string[]): void
   put(key: ApiKey): void
+  /** Forgets a key that was deleted, but for its hashes. */
+  remove(hash: string): void
+  /** All keys but those of which only hashes are kept. */
+  all(): readonly ApiKey[]
+  /** Makes new owners for the keys of these workspaces: what was compiled for the ones before is out of date. */
+  renew(workspaceIds: ReadonlySet<string>): void
   /** Hashes of keys that were revoked long ago, or deleted with their workspace. */
   gone(): readonly string[]
   readonly size: number
@@ -48,11 +54,30 @@ export function createKnownKeys({ now, rememberRevokedMs, onUse }: KnownKeysOpti
   let entries = new Map<string, Entry>()
   /** Of these keys nothing else is needed. They only become more, so they are read once and then added to. */
   const gone = new Set<string>()
+  /** Keys whose revocation was put, and that are still kept in full. */
+  const revoked = new Set<string>()
 
   /** `before`: which uses were noted already. */
   const add = (key: ApiKey, before: ReadonlyMap<string, Entry>): void => {
     for (const secret of secretsOf(key))
       entries.set(secret.hash, { accepted: accept(key, secret), endsAt: secret.endsAt, noted: before.get(secret.hash)?.noted })
+  }
+
+  const isGone = ({ revokedAt }: ApiKey): boolean => revokedAt !== null && revokedAt < now() - rememberRevokedMs
+  const forget = (key: ApiKey): void => {
+    revoked.delete(key.hash)
+    for (const { hash } of secretsOf(key)) {
+      entries.delete(hash)
+      gone.add(hash)
+    }
+  }
+  /** Few keys are revoked within the time for which they are kept in full, so looking at them all costs nothing. */
+  const forgetRevoked = (): void => {
+    for (const hash of revoked) {
+      const key = entries.get(hash)?.accepted.key
+      if (key === undefined || key.revokedAt === null) revoked.delete(hash)
+      else if (isGone(key)) forget(key)
+    }
   }
 
   return {
@@ -79,14 +104,15 @@ export function createKnownKeys({ now, rememberRevokedMs, onUse }: KnownKeysOpti
       return key?.hash === hash ? key : undefined
     },
     replace(keys, alsoGone = []) {
-      const isGone = ({ revokedAt }: ApiKey): boolean => revokedAt !== null && revokedAt < now() - rememberRevokedMs
       const before = entries
       for (const hash of [...before.keys(), ...alsoGone]) gone.add(hash)
       entries = new Map()
+      revoked.clear()
       for (const key of keys) {
         const isOver = isGone(key)
         for (const { hash } of secretsOf(key)) gone[isOver ? 'add' : 'delete'](hash)
         if (!isOver) add(key, before)
+        if (!isOver && key.revokedAt !== null) revoked.add(key.hash)
       }
     },
     put(key) {
@@ -98,6 +124,19 @@ export function createKnownKeys({ now, rememberRevokedMs, onUse }: KnownKeysOpti
         if (entries.get(hash)?.accepted.key === key) continue
         entries.delete(hash)
         gone.add(hash)
+      }
+      if (key.revokedAt !== null) revoked.add(key.hash)
+      forgetRevoked()
+    },
+    remove: (hash) => {
+      const key = entries.get(hash)?.accepted.key
+      if (key !== undefined) forget(key)
+    },
+    all: () => [...new Set([...entries.values()].map(({ accepted }) => accepted.key))],
+    renew: (workspaceIds) => {
+      for (const [hash, { accepted, endsAt, noted }] of entries) {
+        const { owner } = accepted
+        if (workspaceIds.has(owner.workspaceId)) entries.set(hash, { accepted: { ...accepted, owner: { ...owner } }, endsAt, noted })
       }
     },
     gone: () => [...gone],

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Encryption, KeyAccounts } from '../core/account.ts'
 import type { FixedKeys } from '../core/config.ts'
 import { asGatewayError, type GatewayError } from '../core/error.ts'
-import { NONE_REVOKED, type Store } from '../core/store.ts'
+import type { Store } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { bootstrapKeys, environmentKeys, type GeneratedKey } from './bootstrap.ts'
@@ -149,8 +149,7 @@ export async function openAccounts(options: AccountsOptions): Promise<Accounts> 
  * without its journal. Whoever wants to begin anew loses nothing by it. Undefined otherwise.
  */
 async function emptiedDatabase({ keys }: Pick<Store, 'keys'>, lastKnownGood: LastKnownGood<KnownAccounts> | undefined): Promise<string | undefined> {
-  // There may be many revoked keys, so they are looked at last.
-  if ((await keys.list({ revokedSince: NONE_REVOKED })).length > 0 || (await keys.list()).length > 0) return undefined
+  if (await keys.any()) return undefined
   const known = (await lastKnownGood?.read())?.keys.length ?? 0
   if (known === 0) return undefined
   return (

@@ -47,13 +47,37 @@ export const NONE_REVOKED = Number.MAX_SAFE_INTEGER
 
 export type ApiKeyPatch = Partial<Omit<ApiKey, 'hash' | 'createdAt' | 'origin'>> & { readonly origin?: ApiKey['origin'] | null }
 
+export interface KeyFilter {
+  readonly workspaceId?: string
+  readonly creatorUserId?: string
+  readonly origin?: NonNullable<ApiKey['origin']>
+  readonly revokedSince?: number
+}
+
+/** What happened to keys since a version of the configuration. */
+export interface KeyChanges {
+  /** The version up to which these are all changes. */
+  readonly version: number
+  /** As they are now. */
+  readonly keys: readonly ApiKey[]
+  /** Hashes of keys that do not exist any more. */
+  readonly removed: readonly string[]
+}
+
 /** Every write increments the store's `version` in the same transaction. */
 export interface KeyStore {
   /**
    * Oldest first. `revokedSince`: omits keys that were revoked earlier, because revoked keys only accumulate, except the few from the environment.
-   * With `NONE_REVOKED`, only those few revoked keys are included.
+   * With `NONE_REVOKED`, only those few revoked keys are included. `onStep` is called while a long list is read, after each part of it.
    */
-  list(filter?: { readonly workspaceId?: string; readonly creatorUserId?: string; readonly revokedSince?: number }): Promise<readonly ApiKey[]>
+  list(filter?: KeyFilter, onStep?: () => void): Promise<readonly ApiKey[]>
+  /**
+   * The keys that changed after this version, and those of the given hashes. Undefined if they cannot be told from all others, so that all have to be
+   * read: after many changes, the end of a workspace, changes by an earlier version of the program.
+   */
+  changedSince(version: number, alsoOf: readonly string[]): Promise<KeyChanges | undefined>
+  /** Whether there is any key, revoked or not. */
+  any(): Promise<boolean>
   /** A page of the keys of a workspace that are not revoked; oldest first. */
   page(wanted: Pick<ApiKey, 'workspaceId' | 'kind'> & { disabledToo: boolean; offset: number; limit: number }): Promise<readonly ApiKey[]>
   /** Hashes of the keys that `list` omits with the same `revokedSince`, and of all their secrets. */

@@ -10,7 +10,7 @@ import type { RetentionStore } from './retention.ts'
 import type { PresetStore } from './preset.ts'
 import type { Clock } from '../lib/clock.ts'
 
-export { NONE_REVOKED, type ApiKey, type ApiKeyPatch, type KeyKind, type KeySecret, type KeyStore } from './api-key.ts'
+export { NONE_REVOKED, type ApiKey, type ApiKeyPatch, type KeyChanges, type KeyKind, type KeySecret, type KeyStore } from './api-key.ts'
 
 export interface Workspace {
   readonly id: string

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import type { Db, Tables } from './database.ts'
 import type { DatabaseClock } from './database-clock.ts'
+import { noteKeyChanges } from './key-changes.ts'
 import { QUICK } from './postgres-dialect.ts'
 import { CHANNEL } from './postgres-listen.ts'
 import { guarded } from './store-error.ts'
@@ -32,18 +33,20 @@ interface VersionRow {
 /**
  * Changes configuration: does the work and increments the version in one transaction, so that no snapshot can miss the change. One at a time, as
  * SQLite requires anyway. PostgreSQL notifies listeners on commit. Work that returns undefined or false has changed nothing and does not move the
- * version.
+ * version. `keys`: hashes of the keys that it changes or removes.
  */
-export function changeConfiguration<T>(db: Db, work: (trx: Transaction<Tables>) => Promise<T>): Promise<T> {
+export function changeConfiguration<T>(db: Db, work: (trx: Transaction<Tables>) => Promise<T>, keys: readonly string[] | 'unknown' = []): Promise<T> {
   return inTransaction(db, async (trx) => {
     // Locked from the beginning: two transactions that change several tables could otherwise wait for each other.
     if (isPostgres(trx)) await sql`select version from config_version for update`.execute(trx)
     const result = await work(trx)
     if (result === undefined || result === false) return result
-    await trx
+    const { version } = await trx
       .updateTable('config_version')
       .set({ version: sql`version + 1` })
-      .execute()
+      .returning('version')
+      .executeTakeFirstOrThrow()
+    await noteKeyChanges(trx, version, keys)
     if (isPostgres(trx)) await sql`select pg_notify(${CHANNEL}, current_schema())`.execute(trx)
     return result
   })

@@ -16,8 +16,8 @@ const BODIES = 16
 
 /** What is copied, and how many rows at a time. Rows come after those they refer to. `migrations` and `config_version` are the target's own. */
 export const COPIED_TABLES: ReadonlyMap<Exclude<keyof Tables, 'migrations' | 'config_version'>, number> = new Map([
-  ['facts', ROWS],
   ['workspaces', ROWS],
+  ['facts', ROWS],
   ['api_keys', ROWS],
   ['key_uses', ROWS],
   ['generations', ROWS],

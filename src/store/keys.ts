@@ -1,9 +1,10 @@
-import type { Selectable } from 'kysely'
+import type { Selectable, Transaction } from 'kysely'
 import type { ApiKey, ApiKeyPatch, KeySecret, KeyStore } from '../core/store.ts'
 import { defined } from '../lib/defined.ts'
 import { changeConfiguration } from './config-version.ts'
 import type { Db, Tables } from './database.ts'
 import { decodeObject } from './decode-object.ts'
+import { keysChangedSince } from './key-changes.ts'
 import { forgetUses } from './key-uses.ts'
 import { readInSteps, type KeyRange, type SteppedTable } from './read-in-steps.ts'
 import { guarded } from './store-error.ts'
@@ -14,6 +15,8 @@ type Row = Tables['api_keys']
 const STEPS: SteppedTable = { table: 'api_keys', key: 'hash', rows: 1_000 }
 
 const byAge = (a: ApiKey, b: ApiKey): number => a.createdAt - b.createdAt || (a.hash < b.hash ? -1 : 1)
+
+const changeKey = <T>(db: Db, hash: string, work: (trx: Transaction<Tables>) => Promise<T>): Promise<T> => changeConfiguration(db, work, [hash])
 
 export function createKeyStore(db: Db): KeyStore {
   return {
@@ -34,6 +37,7 @@ export function createKeyStore(db: Db): KeyStore {
           .execute()
         return rows.map(decode)
       }),
+    any: () => guarded(async () => (await db.selectFrom('api_keys').select('hash').limit(1).execute()).length > 0),
     revokedBefore: (at) =>
       guarded(async () => {
         const rows = await db
@@ -76,10 +80,10 @@ export function createKeyStore(db: Db): KeyStore {
         settings: JSON.stringify(key.settings),
         secrets: key.secrets === undefined ? null : JSON.stringify(key.secrets),
       }
-      await changeConfiguration(db, (trx) => trx.insertInto('api_keys').values(row).execute())
+      await changeKey(db, key.hash, (trx) => trx.insertInto('api_keys').values(row).execute())
     },
     update: (hash, patch) =>
-      changeConfiguration(db, async (trx) => {
+      changeKey(db, hash, async (trx) => {
         // The row is written even by an empty patch, so that one statement returns it.
         const row = await trx
           .updateTable('api_keys')
@@ -90,7 +94,7 @@ export function createKeyStore(db: Db): KeyStore {
         return row && decode(row)
       }),
     modify: (hash, change) =>
-      changeConfiguration(db, async (trx) => {
+      changeKey(db, hash, async (trx) => {
         // Written before it is read, which locks the row.
         const before = await trx.updateTable('api_keys').set({ hash }).where('hash', '=', hash).returningAll().executeTakeFirst()
         if (before === undefined) return undefined
@@ -110,30 +114,44 @@ export function createKeyStore(db: Db): KeyStore {
         return decode(row)
       }),
     remove: (hash) =>
-      changeConfiguration(db, async (trx) => {
-        const { numDeletedRows } = await trx.deleteFrom('api_keys').where('hash', '=', hash).executeTakeFirst()
-        return numDeletedRows > 0n
+      changeKey(db, hash, async (trx) => {
+        return (await trx.deleteFrom('api_keys').where('hash', '=', hash).executeTakeFirst()).numDeletedRows > 0n
       }),
+    changedSince: createChangedSince(db),
   }
 }
 
 function createKeyList(db: Db): KeyStore['list'] {
-  return (filter = {}) =>
+  return (filter = {}, onStep) =>
     guarded(async () => {
-      const { workspaceId, creatorUserId, revokedSince: since } = filter
+      const { workspaceId, creatorUserId, origin, revokedSince: since } = filter
       const read = async (range?: KeyRange): Promise<readonly ApiKey[]> => {
         let query = db.selectFrom('api_keys').selectAll()
         if (range !== undefined) query = query.where('hash', '>', range.after)
         if (range?.last !== undefined) query = query.where('hash', '<=', range.last)
         if (workspaceId !== undefined) query = query.where('workspace_id', '=', workspaceId)
         if (creatorUserId !== undefined) query = query.where('creator_user_id', '=', creatorUserId)
+        if (origin !== undefined) query = query.where('origin', '=', origin)
         if (since !== undefined)
           query = query.where((key) => key.or([key('revoked_at', 'is', null), key('revoked_at', '>=', since), key('origin', '=', 'environment')]))
         return (await query.execute()).map(decode)
       }
       // The keys of one workspace are found by its index, in one statement.
-      const found = workspaceId === undefined ? await readInSteps(db, STEPS, read) : [...(await read())]
+      const found = workspaceId === undefined ? await readInSteps(db, STEPS, read, onStep) : [...(await read())]
       return found.sort(byAge)
+    })
+}
+
+function createChangedSince(db: Db): KeyStore['changedSince'] {
+  return (version, alsoOf) =>
+    guarded(async () => {
+      const changed = await keysChangedSince(db, version)
+      if (changed === undefined) return undefined
+      const hashes = [...new Set([...changed.hashes, ...alsoOf])]
+      if (hashes.length === 0) return { version: changed.version, keys: [], removed: [] }
+      const rows = await db.selectFrom('api_keys').selectAll().where('hash', 'in', hashes).execute()
+      const found = new Set(rows.map(({ hash }) => hash))
+      return { version: changed.version, keys: rows.map(decode), removed: hashes.filter((hash) => !found.has(hash)) }
     })
 }
 

@@ -19,11 +19,13 @@ export interface SteppedTable {
 /**
  * Reads a whole table along its primary key, with turns of the event loop in between: SQLite blocks the thread that serves calls. For copies of the
  * configuration, which are read again after every change of it. What changes meanwhile raises the version and is read then.
+ * `onStep` is called after each step but the last.
  */
 export async function readInSteps<Row>(
   db: Db,
   { table, key, rows }: SteppedTable,
   read: (range: KeyRange) => Promise<readonly Row[]>,
+  onStep: () => void = () => undefined,
 ): Promise<Row[]> {
   const [from, column] = [sql.table(table), sql.ref(key)]
   const found: Row[] = []
@@ -34,6 +36,7 @@ export async function readInSteps<Row>(
     for (const row of await read({ after, last })) found.push(row)
     if (last === undefined) return found
     after = last
+    onStep()
     // Not in line with long tasks: behind a hundred of them a revoked key would stay in force for many seconds.
     await turn()
   }

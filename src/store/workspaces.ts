@@ -52,12 +52,17 @@ export function createWorkspaceStore(db: Db, clock: Clock): WorkspaceStore {
         return decode(changed)
       }),
     remove: (id) =>
-      changeConfiguration(db, async (trx) => {
-        const row = await trx.deleteFrom('workspaces').where('id', '=', id).returning('is_default').executeTakeFirst()
-        // Thrown inside the transaction, so that nothing is deleted.
-        if (row?.is_default) throw new GatewayError('conflict', 'The default workspace cannot be deleted')
-        return row !== undefined
-      }),
+      changeConfiguration(
+        db,
+        async (trx) => {
+          const row = await trx.deleteFrom('workspaces').where('id', '=', id).returning('is_default').executeTakeFirst()
+          // Thrown inside the transaction, so that nothing is deleted.
+          if (row?.is_default) throw new GatewayError('conflict', 'The default workspace cannot be deleted')
+          return row !== undefined
+          // Its keys, however many.
+        },
+        'unknown',
+      ),
     default: async () => {
       const existing = await findDefault()
       if (existing) return existing

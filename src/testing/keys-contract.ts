@@ -172,6 +172,48 @@ export function describeKeys(store: () => Store): void {
       expect(await store().keys.get('h1')).toBeUndefined()
     })
 
+    it('tells which keys changed since a version, and which of them are gone', async () => {
+      const { keys, workspaces, version } = store()
+      const namesSince = async (seen: number, alsoOf: readonly string[] = []) => {
+        const changes = await keys.changedSince(seen, alsoOf)
+        return changes && { version: changes.version, keys: changes.keys.map(({ name }) => name).toSorted(), removed: changes.removed }
+      }
+      expect(await keys.any()).toBe(false)
+      const before = await version()
+      for (const name of ['a', 'b', 'c']) await keys.insert(sampleKey(name, { name }))
+      const made = await version()
+      await keys.update('a', { disabled: true })
+      await keys.modify('b', () => ({ name: 'renamed' }))
+      await keys.remove('c')
+      await workspaces.update(DEFAULT_WORKSPACE_ID, { name: 'anything' })
+      const now = await version()
+      expect([await namesSince(before), await namesSince(made), await namesSince(now), await namesSince(now, ['a', 'nobody'])]).toEqual([
+        { version: now, keys: ['a', 'renamed'], removed: ['c'] },
+        { version: now, keys: ['a', 'renamed'], removed: ['c'] },
+        { version: now, keys: [], removed: [] },
+        { version: now, keys: ['a'], removed: ['nobody'] },
+      ])
+      expect(await keys.changedSince(now + 1, [])).toBeUndefined()
+      await workspaces.insert(sampleWorkspace('w1'))
+      await keys.insert(sampleKey('d', { workspaceId: 'w1' }))
+      await workspaces.remove('w1')
+      expect([await namesSince(now), await namesSince(await version()), await keys.any()]).toEqual([
+        undefined,
+        { version: await version(), keys: [], removed: [] },
+        true,
+      ])
+    })
+
+    it('lists the keys that an environment named', async () => {
+      for (const [hash, origin] of [
+        ['h1', 'environment'],
+        ['h2', 'generated'],
+      ] as const)
+        await store().keys.insert(sampleKey(hash, { origin }))
+      await store().keys.insert(sampleKey('h3'))
+      expect((await store().keys.list({ origin: 'environment' })).map(({ hash }) => hash)).toEqual(['h1'])
+    })
+
     it('treats any text as data', async () => {
       const hostile = `'; drop table api_keys; -- " \\ %_ \u2028 😀`
       await store().keys.insert(sampleKey(hostile, { name: hostile, settings: { [hostile]: hostile } }))
