@@ -26,7 +26,8 @@ export async function addSpend(trx: Transaction<Tables>, generations: readonly G
     const byok_usd = Math.min(total, generation.cost.byok ?? 0)
     const money = { usd: new ExactSum(total - byok_usd), byok: new ExactSum(byok_usd) }
     if (total > 0) addToDay(sums, generation, money)
-    if (generation.endpointId !== undefined) addActivity(activity, generation, money)
+    // Calls that reached no endpoint are no activity, but what plugins bought for them is: days add up to what keys and budgets count.
+    if (generation.endpointId !== undefined || total > 0) addActivity(activity, generation, money)
   }
   const spend = new Map<string, SpendRow>()
   for (const { keyHash, workspaceId, day, money } of sums.values()) {

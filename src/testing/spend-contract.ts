@@ -161,6 +161,17 @@ export function describeSpendContract(name: string, open: () => Promise<StoreUnd
       expect(await store.spend.activity({ from, to: NOW + 24 * HOUR, workspaceId: 'nobody' })).toEqual([])
     })
 
+    it('reports what was bought for calls that reached no endpoint, as keys and budgets count it', async () => {
+      const noEndpoint = { endpointId: undefined, providerName: undefined, model: undefined } as never
+      await insert(costing('g1', 0.5), costing('g2', 0.25, noEndpoint), costing('g3', 0, noEndpoint))
+      const rows = await store.spend.activity({ from: NOW - HOUR * 24, to: NOW + HOUR * 24 })
+      expect(rows.map(({ endpointId, providerName, requests, usd }) => [endpointId === '', providerName === '', requests, usd])).toEqual([
+        [false, false, 1, 0.5],
+        [true, true, 1, 0.25],
+      ])
+      expect((await store.spend.of(KEY, NOW)).usd.lifetime).toBe(0.75)
+    })
+
     it('reports activity of all workspaces together where that is wanted', async () => {
       await insert(
         costing('g1', 0.5),
