@@ -22,7 +22,7 @@ How deliveries are batched, retried and bounded is the same for all types; the l
 request before compression.
 
 * A generation older than its type's age limit becomes a dead letter, because the platform would silently drop it.
-* A generation larger than a request is shortened until it fits, its longest texts first; it then has \`content_truncated\`. Names and tags are shortened, too, and last the largest of the parameters and of the caller's own metadata are removed.
+* A generation larger than a request is shortened until it fits, its longest texts first; it then has \`content_truncated\`. Of thousands of short messages the newest are kept, with the answer. Names and tags are shortened, too, and last the largest of the parameters and of the caller's own metadata are removed.
 
 | type | address |
 |---|---|

@@ -59,6 +59,24 @@ describe('a record that is too large', () => {
     expect(second.content!.output).toEqual(long.content!.output)
   })
 
+  it('keeps the newest of thousands of short messages, with the answer', () => {
+    const input = Array.from({ length: 8_000 }, (_, i) => ({ type: 'message' as const, role: 'user' as const, content: `${i} ${'w'.repeat(90)}` }))
+    const whole = toDeliveryRecord(
+      generation,
+      { ...content, input },
+      { privacyMode: false, broadcast: { cost: false, identity: false, requestContext: false } },
+    )
+    const all = steps(whole)
+    const kept = all.map((shorter) => shorter.content?.input ?? [])
+    expect(kept[0]!.length).toBeGreaterThan(3_500)
+    for (const [n, items] of kept.entries()) {
+      expect(items).toEqual(items.length === 0 ? [] : input.slice(-items.length))
+      expect(items.length).toBeLessThan(n === 0 ? 4_000 : kept[n - 1]!.length)
+    }
+    for (const { content: left } of all.slice(0, -1)) expect(left?.output).toEqual(whole.content?.output)
+    expect(all.at(-1)?.content).toBeUndefined()
+  })
+
   it('loses text of its metadata where it has no content, while that is long', () => {
     const all = steps(record(true))
     expect(all.at(-1)?.metadata['deep']).toEqual([{ note: `${'w'.repeat(1_024)} [truncated from 50000 characters]` }])

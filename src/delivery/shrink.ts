@@ -1,7 +1,10 @@
 import type { DeliveryRecord } from '../core/delivery.ts'
+import type { GenerationContent } from '../core/generation.ts'
 
-/** Shorter beginnings of texts are useless: the content is then removed as a whole, which leaves the record of the call. */
+/** Shorter beginnings of texts are useless: the oldest items are then left out, and last all content, which leaves the record of the call. */
 const MIN_CHARS = 100
+/** Of each text in the items that are kept when others are left out. */
+const MAX_ITEM_CHARS = 1_024
 /** The texts the caller chose keep at least this. */
 const MIN_METADATA_CHARS = 1_024
 const MIN_PARAMETER_CHARS = 256
@@ -15,23 +18,29 @@ const MAX_ENTRIES_CHARS = 16_384
 
 /**
  * Makes a record smaller that is too large for its destination. `step` counts from 1, and each step leaves half the text of the one before. The
- * longest texts are cut first, so that something is left of every message of a long conversation. Undefined if there is nothing left to cut.
+ * longest texts are cut first, so that something is left of every message of a long conversation; of thousands of short ones the newest are kept.
+ * Undefined if there is nothing left to cut.
  */
 export function shrinkRecord(record: DeliveryRecord, step: number): DeliveryRecord | undefined {
   const least = record.content === undefined ? MIN_METADATA_CHARS : MIN_CHARS
   const labels = labelsOf(record)
   const lengths = textLengths([record.content, record.children, record.generation.parameters, record.metadata, labels]).sort((a, b) => a - b)
   const words = lengths.reduce((sum, length) => sum + length, 0)
-  if (step > 1 && commonLimit(lengths, words / 2 ** (step - 1)) < least) return undefined
-  const limit = commonLimit(lengths, words / 2 ** step)
-  const chars = limit < least ? 0 : limit
   const { content, ...rest } = record
+  const at = (halvings: number): { readonly chars: number; readonly newest: GenerationContent | undefined } => {
+    const limit = commonLimit(lengths, words / 2 ** halvings)
+    return limit < least ? { chars: 0, newest: content && newestOf(content, words / 2 ** halvings) } : { chars: limit, newest: undefined }
+  }
+  const before = step > 1 ? at(step - 1) : undefined
+  if (before?.chars === 0 && before.newest === undefined) return undefined
+  const { chars, newest } = at(step)
   const metadata = cutAll(record.metadata, Math.max(chars, MIN_METADATA_CHARS))
   const parameters = cutAll(record.generation.parameters, Math.max(chars, MIN_PARAMETER_CHARS))
   return {
     ...rest,
     ...cutAll(labels, Math.max(chars, MIN_LABEL_CHARS)),
     ...(chars > 0 && content !== undefined ? { content: cutAll(content, chars) } : {}),
+    ...(newest === undefined ? {} : { content: newest }),
     generation: { ...record.generation, parameters: chars > 0 ? parameters : fitEntries(parameters, MAX_ENTRIES_CHARS) },
     metadata: chars > 0 ? metadata : fitEntries(metadata, MAX_ENTRIES_CHARS),
     gateway: { ...record.gateway, content_truncated: true },
@@ -43,6 +52,23 @@ export function shrinkRecord(record: DeliveryRecord, step: number): DeliveryReco
     truncated: true,
   }
 }
+
+/**
+ * The answer, the beginning of the instructions, and as many of the newest items of the input as fit with them into `budget` characters. Undefined if
+ * not even the newest one does.
+ */
+function newestOf({ instructions, input, output }: GenerationContent, budget: number): GenerationContent | undefined {
+  const kept = { ...(instructions === undefined ? {} : { instructions: cut(instructions, MAX_ITEM_CHARS) }), output: cutAll(output, MAX_ITEM_CHARS) }
+  let left = budget - charsOf(kept)
+  let from = input.length
+  for (; from > 0; from--) {
+    left -= charsOf(cutAll(input[from - 1], MAX_ITEM_CHARS))
+    if (left < 0) break
+  }
+  return from === input.length ? undefined : { ...kept, input: input.slice(from).map((item) => cutAll(item, MAX_ITEM_CHARS)) }
+}
+
+const charsOf = (value: unknown): number => textLengths(value).reduce((sum, length) => sum + length, 0)
 
 type Labels = Pick<DeliveryRecord, 'names' | 'tags' | 'environment' | 'release'>
 
