@@ -33,6 +33,7 @@ describe('a schema that providers refuse as invalid', () => {
     ['names that are listed twice', { type: 'object', required: ['a', 'b', 'a'] }, { type: 'object', required: ['a', 'b'] }],
     ['words that are numbers', { ...TEXT, title: 5, description: 2026 }, { ...TEXT, title: '5', description: '2026' }],
     ['bounds as text', { ...TEXT, minLength: '3', maxLength: 'x' }, { ...TEXT, minLength: 3 }],
+    ['the same, without the bound itself', { exclusiveMinimum: '0', exclusiveMaximum: 'x' }, { exclusiveMinimum: 0 }],
     ['a single example', { ...TEXT, examples: 'x' }, { ...TEXT, examples: ['x'] }],
   ])('is rewritten with keywords they accept: %s', (_name, given, expected) => {
     expect(soundSchema(given)).toEqual(expected)
@@ -65,6 +66,17 @@ describe('a schema that providers refuse as invalid', () => {
     expect(soundSchema(given)).toEqual({ ...given, $defs: { Own: TEXT, City, Land: TEXT } })
   })
 
+  it('moves each definition once, however deep they are nested', () => {
+    let nested: JsonObject = { ...TEXT, description: 'x'.repeat(10_000) }
+    for (let level = 0; level < 20; level++)
+      nested = { properties: { [`p${level}`]: { $ref: `#/$defs/D${level}` } }, $defs: { [`D${level}`]: nested } }
+    const given = { type: 'object', properties: { a: nested } }
+    const sound = soundSchema(given)
+    expect(Object.keys(sound['$defs'] as JsonObject)).toHaveLength(20)
+    expect(sound['$defs']).toMatchObject({ D0: TEXT, D7: { properties: { p6: { $ref: '#/$defs/D6' } } } })
+    expect(JSON.stringify(sound).length).toBeLessThan(3 * JSON.stringify(given).length)
+  })
+
   it('leaves out references to nothing', () => {
     const given = {
       properties: { a: { $ref: '#/$defs/Gone', title: 't' }, b: { $defs: { B: { items: { $ref: '#/$defs/Gone' } } }, $ref: '#/$defs/B' } },
@@ -73,6 +85,11 @@ describe('a schema that providers refuse as invalid', () => {
       properties: { a: { title: 't' }, b: { $defs: { B: { items: {} } }, $ref: '#/$defs/B' } },
       $defs: { B: { items: {} } },
     })
+    const names = { $ref: '#/$defs/a%62' }
+    expect(soundSchema({ items: names, $defs: { 'a%62': TEXT } })).toEqual({ items: {}, $defs: { 'a%62': TEXT } })
+    // What an older draft calls `items` has another name here.
+    const tuple = { prefixItems: [TEXT], items: {} }
+    expect(soundSchema({ properties: { a: { items: [TEXT] }, b: { $ref: '#/properties/a/items/0' } } })).toEqual({ properties: { a: tuple, b: {} } })
   })
 
   it('is cut off at an unreasonable depth', () => {

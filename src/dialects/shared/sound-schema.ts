@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/item.ts'
-import { withKnownDefinitions } from './known-definitions.ts'
+import { leadsNowhere, withKnownDefinitions } from './known-definitions.ts'
 import { isObject } from './json.ts'
 import { mapSchemas } from './schema-walk.ts'
 
@@ -22,7 +22,7 @@ const FEW = 16
 
 function hasTwice(list: readonly unknown[]): boolean {
   if (list.length > FEW) return new Set(list).size < list.length
-  for (let at = 1; at < list.length; at++) if (list.indexOf(list[at]) < at) return true
+  for (let at = 1; at < list.length; at++) for (let before = 0; before < at; before++) if (list[before] === list[at]) return true
   return false
 }
 
@@ -54,9 +54,19 @@ const RULES: ReadonlyMap<string, Restated> = new Map<string, Restated>([
   ['examples', (value): unknown => (Array.isArray(value) ? value : [value])],
   ...['enum', 'anyOf', 'oneOf', 'allOf', 'prefixItems'].map((keyword) => [keyword, filled] as const),
   ...['title', 'description', 'pattern', 'format'].map((keyword) => [keyword, words] as const),
-  ...['minimum', 'maximum', 'multipleOf', 'minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'].map(
-    (keyword) => [keyword, bound] as const,
-  ),
+  ...[
+    'minimum',
+    'maximum',
+    'exclusiveMinimum',
+    'exclusiveMaximum',
+    'multipleOf',
+    'minLength',
+    'maxLength',
+    'minItems',
+    'maxItems',
+    'minProperties',
+    'maxProperties',
+  ].map((keyword) => [keyword, bound] as const),
 ])
 
 /**
@@ -65,60 +75,71 @@ const RULES: ReadonlyMap<string, Restated> = new Map<string, Restated>([
  * has to change.
  */
 export function soundSchema(schema: JsonObject): JsonObject {
-  const seen = { refers: false }
+  const seen: Seen = { root: schema, refers: false, isLost: false }
   const sound = mapSchemas(schema, (node) => (isUnsound(node, seen) ? restate(node) : node))
-  return seen.refers ? withKnownDefinitions(sound) : sound
+  // What has changed may have led somewhere before.
+  return seen.isLost || (seen.refers && sound !== schema) ? withKnownDefinitions(sound) : sound
+}
+
+interface Seen {
+  readonly root: JsonObject
+  /** Whether there are references at all, and any to nothing. */
+  refers: boolean
+  isLost: boolean
 }
 
 /**
- * Whether a node itself uses keywords that are not accepted; the nodes inside it do not count. Notes references. In one loop, because every schema of
- * every tool is looked at in every call.
+ * Whether a node itself uses keywords that are not accepted; the nodes inside it do not count. Notes references. In one loop that allocates nothing,
+ * because every schema of every tool is looked at in every call.
  */
-function isUnsound(node: JsonObject, seen: { refers: boolean }): boolean {
+function isUnsound(node: JsonObject, seen: Seen): boolean {
   let isList = false
   let hasItems = false
   let unsound = false
   for (const keyword in node) {
     const value = node[keyword]
-    if (keyword === 'type') isList = value === 'array' || (typeof value === 'object' && isListType(value))
-    else if (keyword === 'items') hasItems = value !== undefined
-    else if (keyword === '$ref') seen.refers = true
-    unsound ||= isUnsoundValue(keyword, value)
+    if (keyword === 'description' && typeof value === 'string') continue
+    if (keyword === 'type') {
+      if (value === 'array') isList = true
+      else if (typeof value !== 'string') isList = isListType(value)
+    } else if (keyword === 'items') hasItems = value !== undefined
+    else if (keyword === '$ref' && typeof value === 'string') {
+      seen.refers = true
+      seen.isLost ||= leadsNowhere(seen.root, value)
+    }
+    if (isUnsoundValue(keyword, value)) unsound = true
   }
   return unsound || (isList && !hasItems)
 }
 
-/** By the type of the value first, because nearly all are valid. */
+/** Common keywords first and without their rules, because nearly all values are valid. */
 function isUnsoundValue(keyword: string, value: unknown): boolean {
-  switch (typeof value) {
-    case 'string':
-      if (keyword === 'type') return !TYPES.has(value)
-      return keyword !== 'description' && RULES.has(keyword) && restated(keyword, value) !== value
-    case 'object':
-      if (value === null) return !MAY_BE_NULL.has(keyword)
-      if (Array.isArray(value)) return isUnsoundList(keyword, value)
-      return keyword !== 'properties' && keyword !== 'items' && RULES.has(keyword)
-    case 'boolean':
-      if (keyword === 'additionalProperties') return false
-      return keyword === 'exclusiveMinimum' || keyword === 'exclusiveMaximum' || RULES.has(keyword)
-    default:
-      return RULES.has(keyword) && restated(keyword, value) !== value
-  }
-}
-
-function isUnsoundList(keyword: string, list: readonly unknown[]): boolean {
   switch (keyword) {
+    case 'type':
+      return typeof value === 'string' ? !TYPES.has(value) : typeOf(value) !== value
+    case 'title':
+    case 'format':
+      return typeof value !== 'string'
+    case 'properties':
+      return !isObject(value)
     case 'required':
-      return hasTwice(list)
+      return !Array.isArray(value) || hasTwice(value)
     case 'items':
-      return true
+      return value === null || Array.isArray(value)
+    case 'additionalProperties':
+    case '$ref':
+    case '$defs':
+      return value === null
     case 'enum':
     case 'anyOf':
-    case 'oneOf':
-    case 'allOf':
-      return list.length === 0
+      return !Array.isArray(value) || value.length === 0
+    case 'exclusiveMinimum':
+    case 'exclusiveMaximum':
+      return typeof value !== 'number'
+    case 'default':
+      return false
     default:
-      return restated(keyword, list) !== list
+      return value === null ? !MAY_BE_NULL.has(keyword) : restated(keyword, value) !== value
   }
 }
 
