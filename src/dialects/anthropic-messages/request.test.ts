@@ -655,7 +655,7 @@ describe('documents that are to be cited', () => {
     const result = { type: 'search_result', source: 's', title: 'T', content: [{ type: 'text', text: 'a' }] }
     expect(content()).toEqual([{ ...result, ...cited }])
     // Citations and structured output exclude each other.
-    expect(content({ text: { format: { type: 'json_schema', name: 'n', schema: { type: 'object' } } } })).toEqual([result])
+    expect(content({ text: { format: { type: 'json_schema', name: 'n', schema: { type: 'string' } } } })).toEqual([result])
   })
 })
 
@@ -664,7 +664,7 @@ describe('structured output', () => {
     const { body } = encode(
       {
         input: [user([{ type: 'input_file', file_data: 'JVBERi0=' }])],
-        text: { format: { type: 'json_schema', name: 'n', schema: { type: 'object' } } },
+        text: { format: { type: 'json_schema', name: 'n', schema: { type: 'string' } } },
       },
       { options: { json_schema: 'native', document_citations: true } },
     )

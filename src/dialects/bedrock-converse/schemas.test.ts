@@ -168,10 +168,12 @@ describe('the schema of the answer', () => {
     ['anthropic.claude-haiku-5-5', false],
   ])('is sent as a schema, and tools as strict, where the service supports both: %s %s', (model, known) => {
     const tool = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} }, strict: true }
-    const sent = [encode(format({ type: 'object' }), model), encode({ tools: [tool] }, model)].map(({ outputConfig, toolConfig }: Partial<Body>) => [
-      outputConfig !== undefined,
-      toolConfig?.tools.map(({ toolSpec }) => [toolSpec['name'], toolSpec['strict']]),
-    ])
+    const sent = [encode(format({ type: 'object', properties: { a: { type: 'string' } } }), model), encode({ tools: [tool] }, model)].map(
+      ({ outputConfig, toolConfig }: Partial<Body>) => [
+        outputConfig !== undefined,
+        toolConfig?.tools.map(({ toolSpec }) => [toolSpec['name'], toolSpec['strict']]),
+      ],
+    )
     expect(sent).toEqual([known ? [true, undefined] : [false, [['structured_answer', undefined]]], [false, [['f', known ? true : undefined]]]])
   })
   it('is sent to others unchanged', () => {

@@ -8,7 +8,7 @@ export const STRICT_WITH_MAPS = 'strict: objects whose members are not named'
 const hasAny = (members: unknown): boolean => isObject(members) && Object.keys(members).length > 0
 
 /** If one of these keywords is present, the schema says elsewhere what it takes. */
-const ELSEWHERE = ['$ref', 'anyOf', 'oneOf', 'allOf', 'enum', 'const'] as const
+const ELSEWHERE = ['anyOf', 'oneOf', 'allOf', 'enum', 'const'] as const
 
 /**
  * Whether an object in the schema names none of its members (a map from names to values). Where all objects must be closed, it would always be empty.
@@ -17,16 +17,18 @@ const ELSEWHERE = ['$ref', 'anyOf', 'oneOf', 'allOf', 'enum', 'const'] as const
 export function hasOpenObjects(schema: JsonObject): boolean {
   let found = false
   mapSchemas(schema, (node) => {
-    found ||= isMap(node, node === schema)
+    found ||= isMap(node)
     return node
   })
   return found
 }
 
-function isMap({ type, properties, additionalProperties: more, patternProperties, ...rest }: JsonObject, isRoot: boolean): boolean {
-  if (hasAny(properties)) return false
-  if (hasAny(patternProperties)) return true
+function isMap(node: JsonObject): boolean {
+  const { type, properties, additionalProperties: more } = node
+  // What stands beside a reference is not sent.
+  if (node['$ref'] !== undefined || hasAny(properties)) return false
+  if (hasAny(node['patternProperties'])) return true
   if (more !== undefined) return more !== false
-  // At the root, the schema of somebody who does not need one.
-  return !isRoot && properties === undefined && type === 'object' && ELSEWHERE.every((keyword) => rest[keyword] === undefined)
+  const isObjectType = type === 'object' || (Array.isArray(type) && type.includes('object'))
+  return isObjectType && properties === undefined && ELSEWHERE.every((keyword) => node[keyword] === undefined)
 }
