@@ -37,7 +37,7 @@ export function duration(ms: Maybe): string {
 
 export const percent = (share: Maybe): string => (isKnown(share) ? `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %` : NOTHING)
 
-/** A share as the value of a gauge, in percent, with as many digits as `percent` shows: screen readers read them all, and accept no exponent. */
+/** A share as the value of a gauge, in percent, to the tenth, which is all that `percent` ever shows: screen readers read every digit, and accept no exponent. */
 export const gauge = (share: number): number => Math.round(share * 1_000) / 10
 
 export function bytes(value: Maybe): string {

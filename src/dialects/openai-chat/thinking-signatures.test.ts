@@ -11,8 +11,10 @@ const options = { reasoning_replay: 'thinking-part', think_tags: 'none' } as con
 const thinking = (text: string, more: object = {}): object => ({ type: 'thinking', thinking: text === '' ? [] : [{ type: 'text', text }], ...more })
 
 /** The reasoning items of a streamed answer in which every part comes alone, before a call. */
-function reasoningOf(...parts: readonly object[]): InputItem[] {
-  const decoder = new ChatDecoder({ input: [] }, chatTarget({ options }))
+const reasoningOf = (...parts: readonly object[]): InputItem[] => reasoningAt(options, parts)
+
+function reasoningAt(at: object, parts: readonly object[]): InputItem[] {
+  const decoder = new ChatDecoder({ input: [] }, chatTarget({ options: at }))
   const out: ModelEvent[] = []
   const call = { tool_calls: [{ index: 0, id: 'c', function: { name: 'f', arguments: '{}' } }] }
   for (const delta of [...parts.map((part) => ({ content: [part] })), call])
@@ -52,4 +54,11 @@ it('signed thoughts go back to their server block by block, as it wrote them', (
 
 it('thoughts without signatures go back as one block', () => {
   expect(sentBack(reasoningOf(thinking('Let '), thinking('me.', { signature: null })), 'acme')).toEqual([thinking('Let me.', { closed: true })])
+})
+
+it('signatures that no later request contains are not kept, and open no block of their own', () => {
+  const parts = [thinking('Let me.', { signature: 's1' }), thinking('', { signature: 's2' })]
+  const items = reasoningAt({ ...options, reasoning_replay: 'none' }, parts)
+  expect(items).toHaveLength(1)
+  expect(items[0]).not.toHaveProperty('signature')
 })
