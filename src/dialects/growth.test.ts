@@ -56,6 +56,10 @@ const REQUESTS: { readonly [name: string]: (count: number) => ModelRequest } = {
     input: [QUESTION],
     tools: [fn(0, { properties: { ...members(count, 'a', () => ({})), ...members(count, 'b', (n) => ({ $ref: `#/properties/a${n}` })) } })],
   }),
+  'definitions inside members': (count) => ({
+    input: [QUESTION],
+    tools: [fn(0, { properties: members(count, 'a', (n) => ({ $ref: `#/$defs/D${n}`, $defs: { [`D${n}`]: { title: 't' } } })) })],
+  }),
   'choices at the top of a schema': (count) => ({
     input: [QUESTION],
     tools: [fn(0, { anyOf: times(count, (n) => ({ type: 'object', properties: { [`p${n}`]: {} }, required: [`p${n}`] })) })],

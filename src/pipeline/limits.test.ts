@@ -524,6 +524,9 @@ describe('limits around a call', () => {
     await drain(
       built.layer(async function* () {
         await turn()
+        // Read anew and still the same: nobody has to be asked.
+        current = [{ ...budget[0]! }]
+        await turn()
         current = [{ ...budget[0]!, revision: 2, budgets: [{ interval: 'daily', limitUsd: 0.001 }], tokensPerMinute: 7 }]
         await expect(turn()).rejects.toMatchObject({ status: 402 })
         yield []
