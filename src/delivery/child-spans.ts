@@ -73,7 +73,7 @@ function toolSpans(generation: Generation, content: GenerationContent | undefine
   })
   const isCallerCall = callerCallsAmong(output)
   const others = [...items].filter((item) => !isCallerCall(item))
-  return withOwnIds([...ran, ...providerToolSpans(generation, others.slice(0, MAX_TOOL_SPANS - ran.length), resultItems(output))])
+  return withOwnIds([...ran, ...providerToolSpans(generation, others.slice(0, MAX_TOOL_SPANS - ran.length), resultsIn(output))])
 }
 
 /** Servers number the calls of each turn from the start. Platforms would keep only the last of the spans with one id. */
@@ -88,16 +88,22 @@ function withOwnIds(spans: readonly ChildSpan[]): readonly ChildSpan[] {
   })
 }
 
-/** Shells and searches for tools have their result in an item of its own, by the id of the call. */
-const resultItems = (output: readonly OutputItem[]): ReadonlyMap<string | undefined, OutputItem> =>
-  new Map(output.filter(({ type }) => type.endsWith('_output')).map((item) => [itemId(item), item]))
+/** Shells and searches for tools have their result in an item of its own behind the call, with its id. The id may have been used before. */
+function resultsIn(output: readonly OutputItem[]): ReadonlyMap<OutputItem, OutputItem> {
+  const results = new Map<OutputItem, OutputItem>()
+  const open = new Map<string, OutputItem>()
+  for (const item of output) {
+    const id = itemId(item)
+    if (id === undefined) continue
+    const call = open.get(id)
+    if (!item.type.endsWith('_output')) open.set(id, item)
+    else if (call !== undefined) results.set(call, item)
+  }
+  return results
+}
 
 /** Tools that the provider ran itself: their times are unknown, so they span the whole answer and say so. */
-function providerToolSpans(
-  generation: Generation,
-  items: readonly OutputItem[],
-  results: ReadonlyMap<string | undefined, OutputItem>,
-): readonly ChildSpan[] {
+function providerToolSpans(generation: Generation, items: readonly OutputItem[], results: ReadonlyMap<OutputItem, OutputItem>): readonly ChildSpan[] {
   return items.map((item, i) => {
     const startedAt = Math.min(generation.endedAt, generation.startedAt + (generation.firstTokenMs ?? 0))
     const step: GenerationStep = {
@@ -108,7 +114,7 @@ function providerToolSpans(
       durationMs: generation.endedAt - startedAt,
       ...failureOf(item),
     }
-    const span = toolSpan(generation, step, item, results.get(itemId(item)))
+    const span = toolSpan(generation, step, item, results.get(item))
     return { ...span, attributes: { ...span.attributes, 'gateway.tool.timing': 'unknown' } }
   })
 }

@@ -228,6 +228,19 @@ describe('toDeliveryRecord', () => {
     expect(spansOf()).toEqual(spansOf())
   })
 
+  it('gives each tool of the provider its own result, also if the provider uses the id of a call again', () => {
+    const { steps: _steps, ...unknown } = generation
+    const call = (command: string) => ({ type: 'shell_call', call_id: 'call_0', action: { commands: [command] } }) as const
+    const result = (stdout: string) => ({ type: 'shell_call_output', call_id: 'call_0', output: [{ stdout }] }) as const
+    const output = [call('ls'), result('a.txt'), call('pwd'), result('/root'), call('date')]
+    const { children } = toDeliveryRecord({ ...unknown, attempts: [] }, { input: [], output }, { privacyMode: false, broadcast: none })
+    expect(children.map((child) => [child.input, child.output])).toEqual([
+      ['{"commands":["ls"]}', '[{"stdout":"a.txt"}]'],
+      ['{"commands":["pwd"]}', '[{"stdout":"/root"}]'],
+      ['{"commands":["date"]}', undefined],
+    ])
+  })
+
   it("contains the provider's own tools and those the gateway ran, each once", () => {
     const output = [...content.output, { type: 'web_search_call' as const, id: 'ws_1', status: 'completed' as const }]
     const { children } = toDeliveryRecord({ ...generation, attempts: [] }, { input: [], output }, { privacyMode: false, broadcast: none })
