@@ -77,6 +77,13 @@ describe('the pages', () => {
     expect(fetched).toEqual(['https://example.com/a'])
     expect(data).toMatchObject({ pages: [{}, { url: 'https://example.org/b', error: 'example.org is a blocked domain' }] })
   })
+  it.each([
+    ['a page that could not be read', ['https://example.com/a', 'https://example.com/gone'], 'not_found'],
+    ['none that was left out by the caller’s own wish', ['https://example.com/a', 'https://example.org/b'], undefined],
+  ])('tell those who keep answers of %s', async (_what, urls, error) => {
+    const { reported } = await prepare({ input: [user(urls.join(' '))] }, { blocked_domains: ['example.org'] })
+    expect(reported[0]?.stage?.data?.['error']).toBe(error)
+  })
   it('are cut where the caller says', async () => {
     const { data } = await prepare({ input: [user('https://example.com/a')] }, { max_content_tokens: 1 })
     expect(data).toMatchObject({ pages: [{ content: 'All \n[cut]' }] })
@@ -85,7 +92,7 @@ describe('the pages', () => {
     const { reported } = await prepare({ input: [user('https://example.com/a https://example.com/gone')] })
     expect(reported).toEqual([
       {
-        stage: { type: 'plugin', name: 'web-fetch', summary: '1 of 2 pages read', data: { pages: 1, failed: 1 } },
+        stage: { type: 'plugin', name: 'web-fetch', summary: '1 of 2 pages read', data: { pages: 1, failed: 1, error: 'not_found' } },
         usage: { web_fetch: 1 },
         sources: [{ url: 'https://example.com/a', title: 'A page', content: 'All about a.' }],
       },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isGatewayError } from '../core/error.ts'
+import { isGatewayError, type GatewayError } from '../core/error.ts'
 import type { Plugin } from '../core/extension.ts'
 import { UNTRUSTED } from '../core/untrusted.ts'
 import type { WebPage, WebPages } from '../core/web.ts'
@@ -28,7 +28,7 @@ const ADDRESS = new RegExp(`https?://(?:${LETTER}|\\(${LETTER}{0,500}\\)|\\(){1,
 interface Fetched {
   readonly url: string
   readonly page?: WebPage
-  readonly error?: string
+  readonly error?: GatewayError
 }
 
 /**
@@ -47,12 +47,18 @@ export function createWebFetch(pages: WebPages): Plugin<z.infer<typeof settings>
       const refuse = (url: string): string | undefined => domainRefusal(url, own.allowed_domains, own.blocked_domains)
       const fetched = await Promise.all(urls.map((url) => tryFetch(pages, url, refuse, signal)))
       const found = fetched.flatMap(({ page }) => page ?? [])
+      // What was refused will be refused again; anything else may work the next time, so the answer is not kept.
+      const failure = fetched.find(({ error }) => error !== undefined && error.errorType !== 'permission_denied')?.error
       report({
         stage: {
           type: 'plugin',
           name: 'web-fetch',
           summary: `${found.length} of ${urls.length} ${urls.length === 1 ? 'page' : 'pages'} read`,
-          data: { pages: found.length, failed: urls.length - found.length },
+          data: {
+            pages: found.length,
+            failed: urls.length - found.length,
+            ...(failure === undefined ? {} : { error: failure.errorType }),
+          },
         },
         usage: { web_fetch: found.length },
         sources: found.map(({ url, title, text }) => ({ url, title: title ?? url, content: cutText(text, CITED_CHARACTERS) })),
@@ -82,12 +88,12 @@ async function tryFetch(pages: WebPages, url: string, refuse: (url: string) => s
     return { url, page: await pages.fetch({ url, refuse, signal }) }
   } catch (error) {
     if (signal.aborted || !isGatewayError(error)) throw error
-    return { url, error: error.message }
+    return { url, error }
   }
 }
 
 function present({ url, page, error }: Fetched, maxChars: number): object {
-  if (page === undefined) return { url, error }
+  if (page === undefined) return { url, error: error?.message }
   const cut = page.text.length > maxChars
   const content = cut ? `${cutText(page.text, maxChars)}\n[cut]` : page.text
   return { url: page.url, ...(page.title === undefined ? {} : { title: page.title }), content }
