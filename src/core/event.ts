@@ -35,8 +35,15 @@ export type ModelEvent =
   | { readonly type: 'annotation'; readonly key: string; readonly annotation: Annotation; readonly part?: number }
   /** Progress of a built-in tool: `name` is the name of the wire event without `response.`, `fields` are its own fields. */
   | { readonly type: 'item-event'; readonly key: string; readonly name: string; readonly fields?: { readonly [field: string]: unknown } }
-  /** `waits`: a later answer continues the item, which stays in progress in this one. */
-  | { readonly type: 'item-end'; readonly key: string; readonly item?: { readonly [field: string]: unknown }; readonly waits?: true }
+  | {
+      readonly type: 'item-end'
+      readonly key: string
+      readonly item?: { readonly [field: string]: unknown }
+      /** A later answer continues the item, which stays in progress in this one. */
+      readonly waits?: true
+      /** The gateway's tool failed in a way that says nothing about its state: the same call would fail again. */
+      readonly lasting?: true
+    }
   | {
       readonly type: 'response-end'
       readonly reason: FinishReason

@@ -20,7 +20,8 @@ export interface ToolResult {
   readonly output: ToolOutput
   /** Fields of the finished output item; they override those of `begin`. */
   readonly item?: JsonObject
-  readonly error?: { readonly type: string; readonly message: string }
+  /** `lasting`: the same call fails again, because what it asks for is wrong, does not exist, or cannot be read. */
+  readonly error?: { readonly type: string; readonly message: string; readonly lasting?: boolean }
   /** Counters for `usage`, by name (`web_search`: 1). */
   readonly usage?: { readonly [counter: string]: number }
   /** USD that it cost besides its own model calls, such as a search engine's price. */

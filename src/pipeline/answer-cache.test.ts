@@ -140,6 +140,14 @@ describe('an answer that was cut off', () => {
     ]
     expect(await kept({}, events)).toBe(served)
   })
+  it('by a call that would fail again is served from the cache', async () => {
+    const events: ModelEvent[] = [
+      { type: 'item-start', key: 't', item: { type: 'gateway:web_fetch', status: 'in_progress' } as never },
+      { type: 'item-end', key: 't', item: { status: 'failed', error: 'The page answers with status 404' }, lasting: true },
+      ...says(1),
+    ]
+    expect(await kept({}, events)).toBe(true)
+  })
   it.each([
     ['is made again if that was down', { error: 'timeout' }, false],
     ['is served from the cache if it worked', { results: 0 }, true],

@@ -134,7 +134,7 @@ function hasBrokenItem(events: readonly ModelEvent[], isCut: boolean): boolean {
     if (event.type === 'item-start') types.set(event.key, event.item.type)
     if (event.type !== 'item-end') continue
     const type = types.get(event.key)!
-    if (INDIFFERENT.has(type) || !isBroken(event.item)) continue
+    if (event.lasting === true || INDIFFERENT.has(type) || !isBroken(event.item)) continue
     if (!isCut || (type !== 'function_call' && type !== 'custom_tool_call')) return true
   }
   return false

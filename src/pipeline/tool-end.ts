@@ -48,7 +48,8 @@ export function endOf(result: ToolResult, { start, announced, key, id, pending, 
     return start !== undefined && announced ? [{ type: 'item-end', key, waits: true }, ...calls] : calls
   }
   if (start === undefined) return []
-  const end: ModelEvent = { type: 'item-end', key, item: { ...whyOf(result, offered), ...result.item, status: statusOf(result, offered) } }
+  const item = { ...whyOf(result, offered), ...result.item, status: statusOf(result, offered) }
+  const end: ModelEvent = { type: 'item-end', key, item, ...(result.error?.lasting === true ? { lasting: true } : {}) }
   return announced ? [end] : [start, end]
 }
 

@@ -170,6 +170,21 @@ describe('the conversation of the next turn', () => {
   })
 })
 
+it.each([
+  ['arguments that are wrong', '{"n":"x"}', undefined, true],
+  ['arguments that are no JSON', '{"n" 1', undefined, true],
+  ['what the tool says will not change', '{}', { output: '', error: { type: 'not_found', message: 'Gone', lasting: true } }, true],
+  ['an outage', '{}', { output: '', error: { type: 'provider_unavailable', message: 'Down' } }, undefined],
+  ['nothing', '{}', { output: 'done' }, undefined],
+] as const)('a call says whether it would fail again: because of %s', async (_what, args, result, lasting) => {
+  const { collect } = stage({
+    turns: [[...call('probe', 'c1', args), end], words('ok')],
+    tool: { run: async () => result ?? { output: 'done' } },
+  })
+  const events = await collect()
+  expect(events.flatMap((event) => (event.type === 'item-end' && event.key.startsWith('tool/') ? [event.lasting] : []))).toEqual([lasting])
+})
+
 describe('a search of tools that the caller runs', () => {
   const search = (item: object): Turn => [
     { type: 'item-start', key: 's', item: { type: 'tool_search_call', status: 'in_progress', arguments: {}, ...item } as OutputItem },

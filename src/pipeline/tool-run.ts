@@ -194,7 +194,8 @@ async function runOne(pending: PendingCall, index: number, scene: RunScene, queu
   if (refusal === undefined) scene.steps.push(step)
   let result: ToolResult
   try {
-    result = 'problem' in parsed ? failure('invalid_arguments', parsed.problem) : await limit.race(tool.execute(parsed.args, context))
+    result =
+      'problem' in parsed ? failure('invalid_arguments', parsed.problem, refusal === undefined) : await limit.race(tool.execute(parsed.args, context))
   } catch (error) {
     result = failureOf(error, limit)
   } finally {
@@ -260,8 +261,8 @@ function readArguments({ offered, arguments: text, cut }: PendingCall): { readon
 /** Many models write null for an argument they mean to omit. */
 const withoutNulls = (args: JsonObject): JsonObject => Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
 
-function failure(type: string, message: string): ToolResult {
-  return { output: JSON.stringify({ status: 'error', error: message }), error: { type, message } }
+function failure(type: string, message: string, lasting = false): ToolResult {
+  return { output: JSON.stringify({ status: 'error', error: message }), error: { type, message, lasting } }
 }
 
 /** What went wrong, without internal details: the messages of our own errors, a general sentence for all others. */

@@ -16,6 +16,7 @@ function web(pages: { readonly [url: string]: string }) {
       const refusal = refuse(url)
       if (refusal !== undefined) throw new GatewayError('permission_denied', refusal)
       fetched.push(url)
+      if (url.endsWith('/down')) throw new GatewayError('timeout', 'The page cannot be fetched')
       const text = pages[url]
       if (text === undefined) throw new GatewayError('not_found', 'The page answers with status 404')
       return { url, status: 200, title: 'A page', text }
@@ -78,7 +79,8 @@ describe('the pages', () => {
     expect(data).toMatchObject({ pages: [{}, { url: 'https://example.org/b', error: 'example.org is a blocked domain' }] })
   })
   it.each([
-    ['a page that could not be read', ['https://example.com/a', 'https://example.com/gone'], 'not_found'],
+    ['a page of a site that is down', ['https://example.com/a', 'https://example.com/down'], 'timeout'],
+    ['none that does not exist', ['https://example.com/a', 'https://example.com/gone'], undefined],
     ['none that was left out by the caller’s own wish', ['https://example.com/a', 'https://example.org/b'], undefined],
   ])('tell those who keep answers of %s', async (_what, urls, error) => {
     const { reported } = await prepare({ input: [user(urls.join(' '))] }, { blocked_domains: ['example.org'] })
@@ -92,7 +94,7 @@ describe('the pages', () => {
     const { reported } = await prepare({ input: [user('https://example.com/a https://example.com/gone')] })
     expect(reported).toEqual([
       {
-        stage: { type: 'plugin', name: 'web-fetch', summary: '1 of 2 pages read', data: { pages: 1, failed: 1, error: 'not_found' } },
+        stage: { type: 'plugin', name: 'web-fetch', summary: '1 of 2 pages read', data: { pages: 1, failed: 1 } },
         usage: { web_fetch: 1 },
         sources: [{ url: 'https://example.com/a', title: 'A page', content: 'All about a.' }],
       },

@@ -25,6 +25,9 @@ const CITED_CHARACTERS = 2_000
 const LETTER = `[^\\s<>"'\`()\\]}|\\\\^${UNSPACED_PUNCTUATION}]`
 const ADDRESS = new RegExp(`https?://(?:${LETTER}|\\(${LETTER}{0,500}\\)|\\(){1,2000}`, 'gi')
 
+/** What is wrong with the page itself. */
+const LASTING: ReadonlySet<string> = new Set(['not_found', 'unprocessable'])
+
 interface Fetched {
   readonly url: string
   readonly page?: WebPage
@@ -47,8 +50,8 @@ export function createWebFetch(pages: WebPages): Plugin<z.infer<typeof settings>
       const refuse = (url: string): string | undefined => domainRefusal(url, own.allowed_domains, own.blocked_domains)
       const fetched = await Promise.all(urls.map((url) => tryFetch(pages, url, refuse, signal)))
       const found = fetched.flatMap(({ page }) => page ?? [])
-      // What was refused will be refused again; anything else may work the next time, so the answer is not kept.
-      const failure = fetched.find(({ error }) => error !== undefined && error.errorType !== 'permission_denied')?.error
+      // An answer is not kept if a page may be readable the next time: not if the caller excludes it, or it does not exist.
+      const failure = fetched.find(({ url, error }) => error !== undefined && !LASTING.has(error.errorType) && refuse(url) === undefined)?.error
       report({
         stage: {
           type: 'plugin',

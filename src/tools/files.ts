@@ -44,7 +44,7 @@ export function createFiles(sandbox: Sandbox | undefined): ServerTool<Settings, 
       const { result, error, file_id: fileId, filename } = answer.parse(await callSandbox(sandbox!, 'files', args, context))
       const named = { ...(fileId === undefined ? {} : { file_id: fileId }), ...(filename === undefined ? {} : { filename }) }
       if (error !== undefined)
-        return { output: JSON.stringify({ error }), item: { ...named, error }, error: { type: 'invalid_arguments', message: error } }
+        return { output: JSON.stringify({ error }), item: { ...named, error }, error: { type: 'invalid_arguments', message: error, lasting: true } }
       const text = typeof result === 'string' ? result : JSON.stringify(result ?? null)
       return { output: JSON.stringify({ result }), item: { ...named, result: text } }
     },

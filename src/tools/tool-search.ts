@@ -53,7 +53,7 @@ export const toolSearch: ServerTool<Settings, Arguments> = {
 }
 
 function failed(message: string): ToolResult {
-  return { output: JSON.stringify({ status: 'error', error: message }), error: { type: 'invalid_arguments', message } }
+  return { output: JSON.stringify({ status: 'error', error: message }), error: { type: 'invalid_arguments', message, lasting: true } }
 }
 
 function compile(query: string): LinearPattern | undefined {

@@ -121,10 +121,13 @@ function found(url: string, page: WebPage, maxChars: number, { call }: ToolConte
   }
 }
 
+/** What is wrong with the page itself. Refusals may be those of a site that is down: then nobody knows its rules. */
+const LASTING: ReadonlySet<string> = new Set(['max_uses', 'not_found', 'unprocessable'])
+
 function failed(url: string, type: string, message: string, status?: number): ToolResult {
   return {
     output: JSON.stringify({ url, status: 'failed', error: message }),
     item: { url, error: message, ...(status === undefined ? {} : { httpStatus: status }) },
-    error: { type, message },
+    error: { type, message, lasting: LASTING.has(type) },
   }
 }

@@ -157,5 +157,5 @@ function toResult(query: string, hits: readonly SearchHit[], cost: number): Tool
 }
 
 function refusal(type: string, message: string): ToolResult {
-  return { output: JSON.stringify({ status: 'error', error: message }), error: { type, message } }
+  return { output: JSON.stringify({ status: 'error', error: message }), error: { type, message, lasting: type === 'max_uses' } }
 }

@@ -138,3 +138,15 @@ describe('a text', () => {
     expect(page.text).toBe('Größe')
   })
 })
+
+it.each([
+  [404, 'not_found'],
+  [410, 'not_found'],
+  [429, 'provider_unavailable'],
+  [503, 'provider_unavailable'],
+] as const)('a page with status %d is %s: it may be there again, or not', async (status, errorType) => {
+  const egress = { request: async () => answer('', status) } as unknown as Egress
+  const pages = new PageFetcher({ egress, obeyRobots: false })
+  const { signal } = new AbortController()
+  await expect(pages.fetch({ url: 'https://a.test/x', refuse: () => undefined, signal })).rejects.toMatchObject({ errorType })
+})

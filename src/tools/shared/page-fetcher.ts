@@ -144,7 +144,10 @@ export class PageFetcher implements WebPages {
 
   async #read(url: string, response: EgressResponse, signal: AbortSignal): Promise<WebPage> {
     const { status } = response
-    if (status < 200 || status >= 300) throw new GatewayError('not_found', `The page answers with status ${status}`, { upstreamStatus: status })
+    if (status < 200 || status >= 300) {
+      const type = status >= 500 || status === 408 || status === 429 ? 'provider_unavailable' : 'not_found'
+      throw new GatewayError(type, `The page answers with status ${status}`, { upstreamStatus: status })
+    }
     const type = (response.headers['content-type'] ?? '').toLowerCase()
     const bytes = await unpack(response, this.#options.maxBytes ?? MAX_BYTES)
     const kind = kindOf(type, bytes)
