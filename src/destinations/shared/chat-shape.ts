@@ -53,7 +53,8 @@ export function toChatMessages(content: GenerationContent): readonly ChatMessage
 
 /**
  * The answer as one assistant message with a single text. Tools that the gateway or the provider ran are steps and not calls to the caller, so they
- * are left to child spans. What waits for the caller's approval has not run, and is all that such an answer says. Pictures made by them, or by the model itself, were shown to the caller, so their placeholders are part of the text.
+ * are left to child spans. Pictures made by them, or by the model itself, were shown to the caller, so their placeholders are part of the text. What
+ * waits for the caller's approval has not run, and is all that such an answer says.
  */
 export function toChatAnswer(content: GenerationContent): ChatAnswer {
   const messages: Draft[] = []
