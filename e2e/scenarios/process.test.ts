@@ -27,7 +27,8 @@ afterEach(async () => {
       await once(child, 'exit')
     }
   }
-  await rm(directory, { recursive: true, force: true })
+  // Below npm the gateway may still write when its port has closed.
+  await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
 })
 
 interface Started {
