@@ -1,6 +1,9 @@
 import { isClientSearchCall } from './client-search.ts'
 import type { OutputItem } from './item.ts'
 
+/** Whether an item of this type is a call of a function or of a free-form tool. */
+export const isCall = (type: string): boolean => type === 'function_call' || type === 'custom_tool_call'
+
 /** Built-in tools that work on the caller's side: on its screen, in its shell, on its files. */
 export const BY_CALLER: ReadonlySet<string> = new Set(['apply_patch_call', 'computer_call', 'local_shell_call'])
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { AnswerCache, CachePreferences, KeptAnswer } from '../core/answer-cache.ts'
 import type { Call, Handler, Layer } from '../core/call.ts'
+import { isCall } from '../core/caller-call.ts'
 import { NO_COST } from '../core/cost.ts'
 import { servedModel } from '../core/endpoint-names.ts'
 import type { Catalog, Endpoint } from '../core/endpoint.ts'
@@ -135,7 +136,7 @@ function hasBrokenItem(events: readonly ModelEvent[], isCut: boolean): boolean {
     if (event.type !== 'item-end') continue
     const type = types.get(event.key)!
     if (event.lasting === true || INDIFFERENT.has(type) || !isBroken(event.item)) continue
-    if (!isCut || (type !== 'function_call' && type !== 'custom_tool_call')) return true
+    if (!isCut || !isCall(type)) return true
   }
   return false
 }

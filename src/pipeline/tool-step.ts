@@ -1,4 +1,5 @@
 import type { AttemptRecord } from '../core/call.ts'
+import { isCall } from '../core/caller-call.ts'
 import { isClientSearchCall } from '../core/client-search.ts'
 import type { FinishReason, ModelEvent, Stopped } from '../core/event.ts'
 import type { InputItem, JsonObject, OtherItem, OutputItem } from '../core/item.ts'
@@ -169,7 +170,7 @@ export class ToolStep {
       this.#fold.push({ type: 'item-start', key, item: { type: 'function_call', call_id: call.callId, name } as OutputItem })
       return
     }
-    if (item.type === 'function_call' || item.type === 'custom_tool_call' || isClientSearchCall(item)) this.callerCalls++
+    if (isCall(item.type) || isClientSearchCall(item)) this.callerCalls++
     this.#spoke ||= item.type !== 'message' && item.type !== 'reasoning'
     this.#fold.push(event)
     const renamed = this.#options.offer.renamed.get(item.type)

@@ -1,3 +1,4 @@
+import { isCall } from '../../core/caller-call.ts'
 import type { JsonObject } from '../../core/item.ts'
 import type { CustomInputStream } from '../shared/custom-input.ts'
 import type { FinalPart } from './content-parts.ts'
@@ -7,7 +8,7 @@ export type ItemKind = 'message' | 'reasoning' | 'call' | 'other'
 export function kindOfItem(type: string): ItemKind {
   if (type === 'message') return 'message'
   if (type === 'reasoning') return 'reasoning'
-  return type === 'function_call' || type === 'custom_tool_call' ? 'call' : 'other'
+  return isCall(type) ? 'call' : 'other'
 }
 
 /** Streamed text of one content or summary part. */

@@ -1,3 +1,4 @@
+import { isCall } from '../../core/caller-call.ts'
 import { GatewayError } from '../../core/error.ts'
 import { isKnownItem } from '../../core/item.ts'
 import type {
@@ -44,7 +45,7 @@ type OutputOfCall = FunctionCallOutputItem | CustomToolCallOutputItem
 
 type FoldItem = KnownItem | ItemPart
 
-const isCall = (item: FoldItem): item is CallItem => item.type === 'function_call' || item.type === 'custom_tool_call'
+const isCallItem = (item: FoldItem): item is CallItem => isCall(item.type)
 const isOutput = (item: FoldItem): item is OutputOfCall => item.type === 'function_call_output' || item.type === 'custom_tool_call_output'
 
 const ASSISTANT_TEXTS: ReadonlySet<string> = new Set(['input_text', 'output_text', 'refusal'])
@@ -94,14 +95,14 @@ const NOTHING_TO_PAIR: Pairing = { outputOf: new Map(), orphans: new Set() }
 
 /** Each output belongs to an earlier call with its id that has none yet, or else to a later one that no output follows. */
 function pairOutputs(items: readonly FoldItem[]): Pairing {
-  if (!items.some((item) => isCall(item) || isOutput(item))) return NOTHING_TO_PAIR
+  if (!items.some((item) => isCallItem(item) || isOutput(item))) return NOTHING_TO_PAIR
   const outputOf = new Map<CallItem, OutputOfCall>()
   const orphans = new Set<OutputOfCall>()
   const open = new OpenCalls<CallItem>()
   // Outputs before their calls wait in one turn, in order.
   const early = new OpenCalls<OutputOfCall>()
   for (const item of items) {
-    if (isCall(item)) {
+    if (isCallItem(item)) {
       open.add(item.call_id, item)
     } else if (isOutput(item)) {
       open.endTurn()
@@ -156,7 +157,7 @@ class TurnBuilder {
       this.droppedReasoning ||= sealed || part !== undefined
       return
     }
-    if (isCall(item)) return this.#call(item)
+    if (isCallItem(item)) return this.#call(item)
     if (this.#pairing.orphans.has(item)) return this.#orphan(item)
     // Its own turn is placed behind the calls; here it only ends the assistant's turn.
     this.#closeAssistant()

@@ -1,9 +1,9 @@
 import type { Visibility } from '../../core/call.ts'
+import { isCall } from '../../core/caller-call.ts'
 import type { OutputItem } from '../../core/item.ts'
 import { holdsPicture } from '../../core/picture-items.ts'
 import { Assembler } from '../responses/assemble.ts'
 import type { TranslatingDoor } from '../shared/door.ts'
-import { isCall } from '../shared/tool-items.ts'
 import { ChatWriter } from './chat-writer.ts'
 import { toResponses } from './to-responses.ts'
 

@@ -1,8 +1,5 @@
 import { ownName } from '../../core/own-names.ts'
 
-/** Whether an item of this type is a call of a tool of the caller's. */
-export const isCall = (type: string): boolean => type === 'function_call' || type === 'custom_tool_call'
-
 /** Whether an item of this type is a search: a vendor's own, or one of the gateway's tool. */
 export const isSearch = (type: string): boolean => type === 'web_search_call' || ownName(type) === 'web_search'
 
