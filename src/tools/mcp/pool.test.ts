@@ -105,6 +105,19 @@ describe('a connection that was lost while idle', () => {
     }
   }
 
+  it('is not lent again when that is known, so even a call that may run only once is made', async () => {
+    const { made, use } = stage()
+    await use(nothing)
+    made[0]!.broken = true
+    await use(async (fake) => {
+      if (fake.broken) throw gone(false)
+    })
+    expect(made.map(({ broken, closed }) => [broken, closed])).toEqual([
+      [true, true],
+      [false, false],
+    ])
+  })
+
   it('is replaced, and a call that was certainly not executed is retried', async () => {
     const { made, use } = stage()
     await use(nothing)

@@ -19,6 +19,8 @@ interface Entry {
   readonly ready: Promise<McpConnection>
   /** Aborts connecting; undefined once that has ended. */
   giveUp: AbortController | undefined
+  /** Undefined while connecting. */
+  connection?: McpConnection
   busy: number
   lastUsed: number
   /** Must not be lent again. */
@@ -56,7 +58,7 @@ export class McpPool {
     repeated = false,
   ): Promise<T> {
     const key = keyOf(workspaceId, address)
-    const reused = this.#entries.has(key)
+    const reused = this.#usable(key) !== undefined
     try {
       return await this.#lend(key, address, signal, work)
     } catch (error) {
@@ -107,8 +109,16 @@ export class McpPool {
     else if (entry.giveUp !== undefined) void this.#retire(key, entry)
   }
 
-  #entryFor(key: string, address: McpAddress): Entry {
+  /** A connection may break while nobody uses it: many servers and proxies end a stream on which nothing happens. */
+  #usable(key: string): Entry | undefined {
     const known = this.#entries.get(key)
+    if (known?.connection?.broken !== true) return known
+    void this.#retire(key, known)
+    return undefined
+  }
+
+  #entryFor(key: string, address: McpAddress): Entry {
+    const known = this.#usable(key)
     if (known !== undefined) {
       this.#entries.delete(key)
       this.#entries.set(key, known)
@@ -119,7 +129,10 @@ export class McpPool {
     const ready = this.#options.connect(address, limit)
     const entry: Entry = { ready, giveUp, busy: 0, lastUsed: this.#options.clock.monotonic(), retired: false }
     ready.then(
-      () => (entry.giveUp = undefined),
+      (connection) => {
+        entry.giveUp = undefined
+        entry.connection = connection
+      },
       () => {
         entry.giveUp = undefined
         void this.#retire(key, entry)
