@@ -176,3 +176,18 @@ describe('a caller who is refused before the first word, after a plugin made a p
     expect(await usage()).toBe(0)
   })
 })
+
+it(verifies('P32', 'the cost is unknown if a tool asked a model without a known price, and the metadata says so'), async () => {
+  const { models = [] } = chatConfig([upstream.url]) as { readonly models?: readonly object[] }
+  const unpriced = { slug: 'acme/unpriced', context_length: 128_000, endpoints: [{ provider: 'acme', upstream_model: 'x' }] }
+  const other = await startGateway(chatConfig([upstream.url], { models: [...models, unpriced], limits: { credits: 1 } }))
+  upstream.script(calls(['subagent', { task_name: 't', task_description: 'd' }]), says('found'), says('done'))
+  const body = { model: 'acme/small', input: 'hi', tools: [{ type: 'gateway:subagent', parameters: { model: 'acme/unpriced' } }] }
+  const headers = { 'X-Gateway-Experimental-Metadata': 'enabled' }
+  expect(await (await other.respond(body, { headers })).json()).toMatchObject({
+    status: 'completed',
+    usage: { cost: null },
+    gateway_metadata: { params: { unknown_price: expect.stringContaining('an endpoint that a tool or plugin asked') as string } },
+  })
+  await other.close()
+})

@@ -64,6 +64,12 @@ describe('the cost of several calls', () => {
     expect(withExtra(tokens, 'search', 0)).toEqual(tokens)
   })
 
+  it('is unknown if a tool asked a model whose price nobody knows', () => {
+    expect(withExtra(tokens, 'subagent', 0, 0, 'unknown')).toEqual({ ...tokens, source: 'unknown' })
+    expect(withExtra(tokens, 'subagent', 2, 1, 'unknown')).toMatchObject({ total: 5, byok: 1, extras: { subagent: 2 }, source: 'unknown' })
+    expect(withExtra({ ...tokens, source: 'upstream' }, 'subagent', 2, 0, 'catalog').source).toBe('upstream')
+  })
+
   it('includes what a tool charged to the caller’s own account', () => {
     expect(withExtra(byOwnKey(tokens), 'search', 0.5)).toMatchObject({ total: 3.5, byok: 3 })
     expect(withExtra(byOwnKey(tokens), 'fusion', 2, 1)).toMatchObject({ total: 5, byok: 4 })

@@ -19,8 +19,12 @@ export function addCost(a: Cost, b: Cost): Cost {
   }
 }
 
-/** Adds the cost of a tool or plugin under its name. `byok` is the part that was charged to the caller's own provider accounts. */
-export function withExtra(cost: Cost, item: string, usd: number, byok = 0): Cost {
+/**
+ * Adds the cost of a tool or plugin under its name. `byok` is the part that was charged to the caller's own provider accounts. `source` is `unknown` if
+ * it asked a model whose price nobody knows: then the sum is only a lower bound, too.
+ */
+export function withExtra(cost: Cost, item: string, usd: number, byok = 0, source: Cost['source'] = 'catalog'): Cost {
+  if (source === 'unknown' && cost.source !== 'unknown') return withExtra({ ...cost, source }, item, usd, byok)
   if (usd === 0) return cost
   const own = (cost.byok ?? 0) + byok
   return {

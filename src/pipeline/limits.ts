@@ -251,7 +251,8 @@ async function admitAttempt(
         metadata: { reason: 'unknown_price' },
       })
     }
-    call.trace.params['unknown_price'] = 'spending on this call cannot be limited: the price of its endpoint is unknown'
+    const whose = call.trace.parent === undefined ? 'its endpoint' : 'an endpoint that a tool or plugin asked'
+    rootOf(call.trace).params['unknown_price'] ??= `spending on this call cannot be limited: the price of ${whose} is unknown`
   }
   const searches = searchesAt(call, endpoint)
   const amount = costAt(options, call, endpoint, estimate, outputAt(options, call, endpoint)) + searches

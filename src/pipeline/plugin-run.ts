@@ -182,8 +182,8 @@ export class PluginRun {
   withShare(cost: Cost): Cost {
     let sum = cost
     for (const [id, bill] of this.#bills) {
-      const { total, byok } = bill.spent.cost
-      sum = withExtra(sum, id, total, byok)
+      const { total, byok, source } = bill.spent.cost
+      sum = withExtra(sum, id, total, byok, source)
     }
     return sum
   }

@@ -143,7 +143,7 @@ export class LoopLedger {
       const { cost, tokens } = bill.spent
       this.#toolTokens += tokens
       this.#toolUsd += cost.total
-      this.#cost = withExtra(this.#cost, offered.tool.name, cost.total, cost.byok)
+      this.#cost = withExtra(this.#cost, offered.tool.name, cost.total, cost.byok, cost.source)
     }
     this.#open.clear()
     this.#tell()
