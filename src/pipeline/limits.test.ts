@@ -539,6 +539,26 @@ describe('limits around a call', () => {
     expect(settled[0]!.payments[0]!.rates).toEqual([])
   })
 
+  it(
+    verifies('H5', 'apply to the next turn also if they have the time of those before: the clock was set back, or another process is behind'),
+    async () => {
+      let current = budget
+      const { built, reserved, call } = scene(() => current)
+      const one = call()
+      const turn = () => built.beforeAttempt(one, { endpoint: endpoint(1), isByok: false })
+      await drain(
+        built.layer(async function* () {
+          await turn()
+          current = [{ ...budget[0]!, budgets: [{ interval: 'daily', limitUsd: 50 }] }]
+          await turn()
+          yield []
+        }),
+        one,
+      )
+      expect(reserved.map(({ charges }) => charges[0]!.budgets[0]!.limitUsd)).toEqual([100, 50])
+    },
+  )
+
   it('let a cheaper endpoint serve what a more expensive one may not, as long as anything is left', async () => {
     const left = (availableUsd: number) =>
       refusal({ ok: false, reason: 'budget', subject: 'key:a', intervals: ['daily'], leftUsd: availableUsd, availableUsd }, budget, 0).details

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Call, CallTrace, Handler, Layer, Owner } from '../core/call.ts'
 import type { CallLimits, SubjectLimits } from '../core/call-limits.ts'
 import type { Charge, Counter, Payment, Rate, Verdict } from '../core/counter.ts'
@@ -199,7 +200,8 @@ function limitsNow({ limitsOf }: LimitsOptions, { owner }: Call, ticket: Ticket)
   if (current === undefined || current === ticket.limits) return ticket.limits
   ticket.limits = ticket.limits.map((before) => {
     const now = current.find(({ subject }) => subject === before.subject)
-    if (now === undefined || now.revision === before.revision) return before
+    // A clock that is behind gives a change the revision of the one before.
+    if (now === undefined || (now.revision === before.revision && isDeepStrictEqual(now.budgets, before.budgets))) return before
     ticket.grantedUsd = -1
     return { ...before, revision: now.revision, budgets: now.budgets }
   })
@@ -267,7 +269,6 @@ async function admitAttempt(
 }
 
 const countsOwnKeys = ({ limits }: Ticket): boolean => limits.some(({ includeByok }) => includeByok)
-
 /** What a cost counts against the limits. If only some of them count own keys, all are asked for the larger sum. */
 const countedOf = (ticket: Ticket, cost: Cost): number => (countsOwnKeys(ticket) ? cost.total : gatewayShare(cost))
 
