@@ -25,6 +25,16 @@ describe('replaceMedia', () => {
     expect(replaceMediaInValues({ note: 'a\0b' })).toEqual({ note: 'a\ufffdb' })
   })
 
+  it('replaces them in names, too: callers name metadata and the properties of a schema', () => {
+    const tool = { type: 'function', parameters: { properties: { 'a\0b': { type: 'string' }, plain: { type: 'string' } } } }
+    expect(replaceMedia([tool])).toEqual([
+      { type: 'function', parameters: { properties: { 'a\ufffdb': { type: 'string' }, plain: { type: 'string' } } } },
+    ])
+    const given = { 'team\0': 'a\0b', '\ud83d': 1 }
+    expect(replaceMediaInValues(given)).toEqual({ 'team\ufffd': 'a\ufffdb', '\ufffd': 1 })
+    expect(given).toHaveProperty('team\0')
+  })
+
   it('recognises every field that carries bytes', () => {
     const data = Buffer.alloc(30, 'a').toString('base64')
     expect(replaceMedia({ type: 'input_audio', input_audio: { data, format: 'wav' } })).toEqual({

@@ -8,7 +8,8 @@ import { dataUrlPlaceholder, decodedSize, isPlaceholder, mayBeginDataUrl, placeh
  * wherever they are: in their proper fields, in tool arguments and results, in the middle of a text.
  *
  * On the same walk lone halves of surrogate pairs, which an upstream may have cut, are replaced, because strict JSON readers refuse a whole batch for
- * one. So are NULs, as in a binary file that a tool has read: platforms on PostgreSQL accept the text and then cannot store it.
+ * one. So are NULs, as in a binary file that a tool has read: platforms on PostgreSQL accept the text and then cannot store it. Both also in the names
+ * of fields, which callers choose in metadata and schemas.
  */
 
 /** Honest content does not nest deeper, and without a limit the caller could choose the depth of the recursion. */
@@ -41,7 +42,8 @@ const binaryType = (key: string, parent: Node): string | undefined => {
 
 const clean = (text: string): string => replaceMediaInText(toStorable(text))
 
-function toStorable(text: string): string {
+/** Without what platforms refuse in a text. */
+export function toStorable(text: string): string {
   const wellFormed = text.isWellFormed() ? text : text.toWellFormed()
   return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\u{fffd}') : wellFormed
 }
@@ -92,7 +94,11 @@ function replaceEach<T>(value: T, replaceField: ReplaceField, depth: number): T 
   for (const key in node) {
     if (!Object.hasOwn(node, key)) continue
     const replaced = replaceField(key, node[key], node, depth + 1)
-    if (replaced !== node[key]) (copy ??= { ...node })[key] = replaced
+    const name = toStorable(key)
+    if (replaced === node[key] && name === key) continue
+    copy ??= { ...node }
+    if (name !== key) Reflect.deleteProperty(copy, key)
+    copy[name] = replaced
   }
   return (copy ?? value) as T
 }

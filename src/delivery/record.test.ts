@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Generation } from '../core/generation.ts'
+import { otlpParentSpanId, otlpTraceId } from '../lib/derived-id.ts'
 import { presentGeneration } from '../http/management/generation-shapes.ts'
 import { CANARY, embeddingGeneration, failedGeneration, fullGeneration, minimalGeneration } from '../testing/sample-generations.ts'
 import { BROADCAST_GROUPS, broadcastFields } from './broadcast.ts'
@@ -18,6 +19,13 @@ describe('toDeliveryRecord', () => {
     expect(record.ids.otlp.wrapperSpanId).toMatch(/^[0-9a-f]{16}$/)
     expect(record.environment).toBe('Production')
     expect(record.tags).toEqual(['blue', 'beta'])
+  })
+
+  it("has no NUL in the caller's ids, which join the same traces and spans as ever", () => {
+    const named = { ...generation, trace: { trace_id: 'order\0-1', parent_span_id: 'span\0-1' } }
+    const { ids } = toDeliveryRecord(named, content, { privacyMode: false, broadcast: none })
+    expect([ids.trace, ids.parent]).toEqual(['order\ufffd-1', 'span\ufffd-1'])
+    expect([ids.otlp.traceId, ids.otlp.parentSpanId]).toEqual([otlpTraceId('order\0-1'), otlpParentSpanId('span\0-1')])
   })
 
   it('names the source of a cached answer, which has neither tokens nor attempts', () => {

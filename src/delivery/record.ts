@@ -6,7 +6,7 @@ import { callTraceId, otlpParentSpanId, otlpSpanId, otlpTraceId } from '../lib/d
 import { defined } from '../lib/defined.ts'
 import { broadcastFields } from './broadcast.ts'
 import { childSpans } from './child-spans.ts'
-import { replaceMedia, replaceMediaInGeneration, replaceMediaInValues } from './media.ts'
+import { replaceMedia, replaceMediaInGeneration, replaceMediaInValues, toStorable } from './media.ts'
 import { toPrivate } from './privacy.ts'
 
 const DEFAULT_TRACE_NAME = 'Gateway Request'
@@ -74,10 +74,10 @@ function toIds(generation: Generation): DeliveryIds {
   const parent = text(trace['parent_span_id'])
   const wrapper = text(trace['span_name']) === undefined ? undefined : `${generation.id}:span`
   return {
-    trace: traceId,
+    trace: toStorable(traceId),
     generation: generation.id,
     ...(wrapper === undefined ? {} : { wrapper }),
-    ...(parent === undefined ? {} : { parent }),
+    ...(parent === undefined ? {} : { parent: toStorable(parent) }),
     otlp: {
       traceId: otlpTraceId(traceId),
       generationSpanId: otlpSpanId(generation.id),

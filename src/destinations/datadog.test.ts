@@ -51,9 +51,9 @@ testDestination(datadog, {
 })
 
 describe('Datadog', () => {
-  it('gets arguments that are no object wrapped into one', async () => {
+  it('gets arguments as an object: wrapped into one if they are none, and without the NULs of their escapes', async () => {
     const { generation } = minimalGeneration()
-    const given = ['[1]', '"text"', 'null', '{"cut', '{"a":1}']
+    const given = ['[1]', '"text"', 'null', '{"cut', '{"a":1}', '{"n\\u0000":"\\u0000","path":"C:\\\\u0000"}']
     const output = given.map((args, i) => ({ type: 'function_call' as const, call_id: `c${i}`, name: 'look', arguments: args }))
     const record = toDeliveryRecord(
       generation,
@@ -74,6 +74,7 @@ describe('Datadog', () => {
       { value: 'null' },
       { value: '{"cut' },
       { a: 1 },
+      { 'n\ufffd': '\ufffd', path: 'C:\\u0000' },
     ])
   })
 
