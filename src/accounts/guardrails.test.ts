@@ -196,6 +196,20 @@ describe('while the database is away', () => {
 })
 
 describe('users of the API', () => {
+  it('are assigned without reading the other keys of the workspace, which may be tens of thousands', async () => {
+    for (const other of ['b', 'c', 'd']) await store.keys.insert(sampleKey(other.repeat(64)))
+    let read = 0
+    const list: Store['keys']['list'] = async (...args) => {
+      const found = await store.keys.list(...args)
+      read += found.length
+      return found
+    }
+    const { id } = await accounts.create({ workspaceId: DEFAULT_WORKSPACE_ID, name: 'g', rules: {} })
+    const counting = createGuardrailAccounts({ store: { ...store, keys: { list } }, clock })
+    expect(await counting.assign(id, [KEY], null)).toBe(1)
+    expect(read).toBe(1)
+  })
+
   it('change and assign a default that somebody else takes back at the same moment', async () => {
     const id = defaultGuardrailId(DEFAULT_WORKSPACE_ID)
     const takenBack = {

@@ -85,9 +85,10 @@ export function createGuardrailAccounts(options: GuardrailAccountsOptions): Guar
     },
     async assign(id, keyHashes, by, scope) {
       const { guardrail } = await need(id, scope)
+      // A workspace may have tens of thousands of other keys.
       const known = new Set(
-        (await store.keys.list({ workspaceId: guardrail.workspaceId, revokedSince: NONE_REVOKED }))
-          .filter(({ revokedAt }) => revokedAt === null)
+        (await store.keys.list({ hashes: keyHashes, revokedSince: NONE_REVOKED }))
+          .filter(({ workspaceId, revokedAt }) => workspaceId === guardrail.workspaceId && revokedAt === null)
           .map(({ hash }) => hash),
       )
       const foreign = keyHashes.find((hash) => !known.has(hash))

@@ -49,6 +49,8 @@ export type ApiKeyPatch = Partial<Omit<ApiKey, 'hash' | 'createdAt' | 'origin'>>
 
 export interface KeyFilter {
   readonly workspaceId?: string
+  /** At most a few thousand. */
+  readonly hashes?: readonly string[]
   readonly creatorUserId?: string
   readonly origin?: NonNullable<ApiKey['origin']>
   readonly revokedSince?: number

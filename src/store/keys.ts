@@ -124,20 +124,22 @@ export function createKeyStore(db: Db): KeyStore {
 function createKeyList(db: Db): KeyStore['list'] {
   return (filter = {}, onStep) =>
     guarded(async () => {
-      const { workspaceId, creatorUserId, origin, revokedSince: since } = filter
+      const { workspaceId, hashes, creatorUserId, origin, revokedSince: since } = filter
+      if (hashes?.length === 0) return []
       const read = async (range?: KeyRange): Promise<readonly ApiKey[]> => {
         let query = db.selectFrom('api_keys').selectAll()
         if (range !== undefined) query = query.where('hash', '>', range.after)
         if (range?.last !== undefined) query = query.where('hash', '<=', range.last)
         if (workspaceId !== undefined) query = query.where('workspace_id', '=', workspaceId)
+        if (hashes !== undefined) query = query.where('hash', 'in', [...hashes])
         if (creatorUserId !== undefined) query = query.where('creator_user_id', '=', creatorUserId)
         if (origin !== undefined) query = query.where('origin', '=', origin)
         if (since !== undefined)
           query = query.where((key) => key.or([key('revoked_at', 'is', null), key('revoked_at', '>=', since), key('origin', '=', 'environment')]))
         return (await query.execute()).map(decode)
       }
-      // The keys of one workspace are found by its index, in one statement.
-      const found = workspaceId === undefined ? await readInSteps(db, STEPS, read, onStep) : [...(await read())]
+      // The keys of one workspace are found by its index, and named ones by theirs, in one statement.
+      const found = workspaceId === undefined && hashes === undefined ? await readInSteps(db, STEPS, read, onStep) : [...(await read())]
       return found.sort(byAge)
     })
 }

@@ -33,6 +33,13 @@ export function describeKeys(store: () => Store): void {
       expect((await store().keys.list({ workspaceId: 'w1' })).map(({ hash }) => hash)).toEqual(['h2'])
     })
 
+    it('lists the keys that are named, whatever their number, and no others', async () => {
+      for (const hash of ['a', 'b', 'c']) await store().keys.insert(sampleKey(hash))
+      const named = async (...hashes: readonly string[]) => (await store().keys.list({ hashes })).map(({ hash }) => hash)
+      expect(await named('c', 'a', 'unknown')).toEqual(['a', 'c'])
+      expect(await named()).toEqual([])
+    })
+
     it('gives a page of the keys of a workspace that may be used, the oldest first', async () => {
       await store().workspaces.insert(sampleWorkspace('w1'))
       for (const [n, hash] of ['h3', 'h1', 'h2', 'h4'].entries())
