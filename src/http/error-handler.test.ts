@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { GatewayError } from '../core/error.ts'
+import { GatewayError, type ErrorType } from '../core/error.ts'
 import { messages } from '../doors/messages/door.ts'
 import { renderError } from './error-handler.ts'
 
@@ -55,6 +55,14 @@ describe('an error answer', () => {
     [59_500, '60'],
   ])('has Retry-After in whole seconds, at least one, rounded up: %d ms', (retryAfterMs, seconds) => {
     expect(renderError(new GatewayError('rate_limit_exceeded', 'Wait', { retryAfterMs }), 'id').headers['retry-after']).toBe(seconds)
+  })
+
+  it('tells clients that would try a refused key for minutes to stop, and leaves the rest to them', () => {
+    const advice = (kind: ErrorType) => renderError(new GatewayError(kind, 'Why'), 'id').headers['x-should-retry']
+    expect(advice('authentication')).toBe('false')
+    for (const kind of ['rate_limit_exceeded', 'provider_overloaded', 'provider_unavailable', 'timeout', 'server'] as const) {
+      expect(advice(kind)).toBeUndefined()
+    }
   })
 
   it.each(['server', 'authentication', 'rate_limit_exceeded', 'invalid_request'] as const)(

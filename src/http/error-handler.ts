@@ -42,6 +42,8 @@ export function renderError(
   const headers: Record<string, string> = { 'content-type': 'application/json', ...details.headers }
   const retryAfter = details.retryAfterMs === undefined ? undefined : Math.max(1, Math.ceil(details.retryAfterMs / 1000))
   if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter)
+  // Some clients otherwise repeat a call whose key was refused, for minutes. The header is that of the vendors' SDKs.
+  if (error.errorType === 'authentication') headers['x-should-retry'] = 'false'
   const body = {
     error: { code: error.status, message, metadata },
     ...(WITHOUT_ROUTE.has(error.errorType) ? {} : route),
