@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { classifyOtlp } from '../destinations/shared/otlp-classify.ts'
 import { threadTime } from '../testing/thread-time.ts'
 import { createBlanking } from './blank-secrets.ts'
 
@@ -38,6 +39,20 @@ describe('an answer', () => {
     expect(createBlanking(type, settings)({ status: 200, headers: {}, body: around }).body).toEqual(
       Buffer.concat([body, Buffer.from('[redacted]'), body]),
     )
+  })
+
+  it('is stripped of them at the same length in protobuf, where lengths of texts are part of the message', () => {
+    const remark = 'tenant header"quoted"value has too many traces; key key-ä-0123456789'
+    const text = Buffer.from(remark)
+    const inner = Buffer.from([0x08, 3, 0x12, text.length, ...text])
+    const body = Buffer.from([0x0a, inner.length, ...inner])
+    const { body: left } = createBlanking(type, settings)({ status: 200, headers: { 'content-type': 'application/x-protobuf' }, body })
+    expect(left.toString()).toMatch(/tenant \*{19} has too many traces; key \*{17}$/)
+    expect(classifyOtlp({ status: 200, headers: { 'content-type': 'application/x-protobuf' }, body: left })).toEqual({
+      kind: 'partial',
+      rejectedCount: 3,
+      message: `tenant ${'*'.repeat(19)} has too many traces; key ${'*'.repeat(17)}`,
+    })
   })
 
   it('is searched in linear time, whatever the answer and the secret are', () => {

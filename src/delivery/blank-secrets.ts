@@ -20,14 +20,19 @@ export function createBlanking(
   const texts = secretTexts(paths, settings)
   if (texts.length === 0) return (response) => response
   const blank = (text: string): string => blankTexts(text, texts)
+  const blankBody = (text: string, { headers }: OutgoingResponse): string => (hasLengths(headers) ? blankTexts(text, texts, asLong) : blank(text))
   const isIn = (body: Buffer): boolean => hasOne(body, texts) || (texts.some(changesQuoted) && QUOTING.some((sign) => body.includes(sign)))
   return (response) => ({
     ...response,
     headers: Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, blank(value)])),
     // Byte by byte, so that everything but the secrets is unchanged, whatever the body is.
-    body: isIn(response.body) ? Buffer.from(blank(response.body.toString('latin1')), 'latin1') : response.body,
+    body: isIn(response.body) ? Buffer.from(blankBody(response.body.toString('latin1'), response), 'latin1') : response.body,
   })
 }
+
+/** A protobuf message has the length of each text before it. With another text there nothing behind it could be read: not even what was refused. */
+const hasLengths = ({ 'content-type': type }: OutgoingResponse['headers']): boolean => type?.startsWith('application/x-protobuf') ?? false
+const asLong = (found: string): string => '*'.repeat(found.length)
 
 /** Short secrets are searched for in the bytes. The search for long ones, which stays linear whatever the texts are, needs a string. */
 function hasOne(body: Buffer, texts: readonly string[]): boolean {

@@ -15,13 +15,16 @@ export const changesQuoted = (text: string): boolean => !PLAIN.test(text)
 
 /**
  * A text without those its reader must not see, as they are or as they look inside of JSON, an address or a page. The longest first: of one that
- * begins like another the rest would stay.
+ * begins like another the rest would stay. `shown`: what stands in the place of a text that was found.
  */
-export function blankTexts(text: string, hidden: readonly string[]): string {
+export function blankTexts(text: string, hidden: readonly string[], shown: (found: string) => string = () => REDACTED): string {
   const isQuoting = text.length <= MAX_QUOTED && QUOTING.test(text)
   return hidden
     .toSorted((a, b) => b.length - a.length)
-    .reduce((left, each) => (isQuoting && changesQuoted(each) ? left.replace(quoted(each), REDACTED) : replaceText(left, each, REDACTED)), text)
+    .reduce(
+      (left, each) => (isQuoting && changesQuoted(each) ? left.replace(quoted(each), (found) => shown(found)) : replaceText(left, each, shown(each))),
+      text,
+    )
 }
 
 /** A text in whatever form it is quoted, also inside of another. Runs of signs are bounded: they may be without end where somebody means harm. */
