@@ -55,6 +55,15 @@ describe('an answer', () => {
     })
   })
 
+  it('keeps its format, which a header of the destination may ask for', () => {
+    const asking = { ...settings, headers: { accept: 'application/x-protobuf' } }
+    const headers = { 'content-type': 'application/x-protobuf', 'x-error': 'only application/x-protobuf' }
+    expect(createBlanking(type, asking)({ status: 200, headers, body: Buffer.alloc(0) }).headers).toEqual({
+      'content-type': 'application/x-protobuf',
+      'x-error': 'only [redacted]',
+    })
+  })
+
   it('is searched in linear time, whatever the answer and the secret are', () => {
     const secret = `${'a'.repeat(4_000)}b${'a'.repeat(3_999)}`
     const body = Buffer.alloc(2_000_000, 'a')

@@ -6,6 +6,8 @@ import { findText, isQuicklyFound } from '../lib/find-text.ts'
 
 /** Shorter secrets would blank ordinary words and protect nothing. */
 const MIN_CHARS = 6
+/** The header by which an answer is read. It is shown to nobody, and looks like the secret where a header asks for that format. */
+const FORMAT = 'content-type'
 /** Signs of a form in which a secret may look otherwise. */
 const QUOTING = ['\\', '%', '&']
 
@@ -24,14 +26,14 @@ export function createBlanking(
   const isIn = (body: Buffer): boolean => hasOne(body, texts) || (texts.some(changesQuoted) && QUOTING.some((sign) => body.includes(sign)))
   return (response) => ({
     ...response,
-    headers: Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, blank(value)])),
+    headers: Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, name === FORMAT ? value : blank(value)])),
     // Byte by byte, so that everything but the secrets is unchanged, whatever the body is.
     body: isIn(response.body) ? Buffer.from(blankBody(response.body.toString('latin1'), response), 'latin1') : response.body,
   })
 }
 
 /** A protobuf message has the length of each text before it. With another text there nothing behind it could be read: not even what was refused. */
-const hasLengths = ({ 'content-type': type }: OutgoingResponse['headers']): boolean => type?.startsWith('application/x-protobuf') ?? false
+const hasLengths = ({ [FORMAT]: type }: OutgoingResponse['headers']): boolean => type?.startsWith('application/x-protobuf') ?? false
 const asLong = (found: string): string => '*'.repeat(found.length)
 
 /** Short secrets are searched for in the bytes. The search for long ones, which stays linear whatever the texts are, needs a string. */
