@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Authenticator } from '../core/account.ts'
 import type { Owner } from '../core/call.ts'
 import { GatewayError } from '../core/error.ts'
@@ -41,13 +42,25 @@ export function createGuardrailSnapshot(options: GuardrailSnapshotOptions): Guar
   /** Counts the changes of the configured guardrails. */
   let configRevision = 0
 
-  function install({ guardrails, assignments }: KnownGuardrails): void {
-    // Keeps the same object while nothing in it changes, so that what was compiled for it stays in use.
-    const unchangedOrNew = (now: StoredGuardrail): StoredGuardrail => {
-      const before = byId.get(now.id)
-      return before !== undefined && JSON.stringify(before) === JSON.stringify(now) ? before : now
+  /** Keeps the same object while nothing in it changes, so that what was compiled for it stays in use. */
+  const unchangedOrNew = (now: StoredGuardrail): StoredGuardrail => {
+    const before = byId.get(now.id)
+    return before !== undefined && JSON.stringify(before) === JSON.stringify(now) ? before : now
+  }
+
+  async function load(): Promise<KnownGuardrails> {
+    const { guardrails, assignments } = await readWhole(store.guardrails)
+    const kept: StoredGuardrail[] = []
+    // Compared in steps, as they are read: calls are served meanwhile.
+    for (const [n, guardrail] of guardrails.entries()) {
+      if (n > 0 && n % COMPARED_AT_ONCE === 0) await turn()
+      kept.push(unchangedOrNew(guardrail))
     }
-    byId = new Map(guardrails.map((guardrail) => [guardrail.id, unchangedOrNew(guardrail)]))
+    return { guardrails: kept, assignments }
+  }
+
+  function install({ guardrails, assignments }: KnownGuardrails): void {
+    byId = new Map(guardrails.map((guardrail) => [guardrail.id, guardrail]))
     byKey = new Map(assignments.map((assignment) => [assignment.keyHash, assignment]))
     applied = new WeakMap()
     known = true
@@ -55,7 +68,7 @@ export function createGuardrailSnapshot(options: GuardrailSnapshotOptions): Guar
 
   const copy = createRememberedCopy<KnownGuardrails>({
     version: () => store.version(),
-    load: () => readWhole(store.guardrails),
+    load,
     install,
     lastKnownGood: options.lastKnownGood,
     clock: options.clock,
@@ -103,6 +116,8 @@ export function createGuardrailSnapshot(options: GuardrailSnapshotOptions): Guar
     close: () => copy.close(),
   }
 }
+
+const COMPARED_AT_ONCE = 1_000
 
 /** How often it is read again, while somebody removes guardrails of which he has just taken the keys away. */
 const READ_AGAIN = 2

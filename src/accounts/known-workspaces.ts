@@ -24,5 +24,9 @@ export function createKnownWorkspaces(): KnownWorkspaces {
   }
 }
 
-const unlessSame = (before: Workspace | undefined, now: Workspace): Workspace =>
-  before !== undefined && JSON.stringify(before) === JSON.stringify(now) ? before : now
+const unlessSame = (before: Workspace | undefined, now: Workspace): Workspace => (before !== undefined && isSame(before, now) ? before : now)
+
+/** There may be tens of thousands, compared in one piece: only settings, which most have not, are written out. */
+function isSame({ settings: before, ...was }: Workspace, { settings: now, ...is }: Workspace): boolean {
+  return (Object.keys(is) as (keyof typeof is)[]).every((name) => was[name] === is[name]) && JSON.stringify(before) === JSON.stringify(now)
+}

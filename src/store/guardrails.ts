@@ -4,22 +4,28 @@ import { defined } from '../lib/defined.ts'
 import { changeConfiguration } from './config-version.ts'
 import type { Db, Tables } from './database.ts'
 import { decodeObject } from './decode-object.ts'
-import { readInSteps, type SteppedTable } from './read-in-steps.ts'
+import { inRange, readInSteps, type SteppedTable } from './read-in-steps.ts'
 import { guarded } from './store-error.ts'
 
 type Row = Tables['guardrails']
 type AssignmentRow = Tables['guardrail_keys']
 
 /** SQLite reads two thousand in 4 ms. */
-const STEPS: SteppedTable = { table: 'guardrail_keys', key: 'key_hash', rows: 2_000 }
+const ASSIGNMENT_STEPS: SteppedTable = { table: 'guardrail_keys', key: 'key_hash', rows: 2_000 }
+/** Their rules are parsed, too. */
+const STEPS: SteppedTable = { table: 'guardrails', key: 'id', rows: 1_000 }
 
 export function createGuardrailStore(db: Db): GuardrailStore {
   return {
     list: (filter) =>
       guarded(async () => {
-        let query = db.selectFrom('guardrails').selectAll().orderBy('created_at').orderBy('id')
-        if (filter?.workspaceId !== undefined) query = query.where('workspace_id', '=', filter.workspaceId)
-        return (await query.execute()).map(decode)
+        const all = db.selectFrom('guardrails').selectAll()
+        if (filter?.workspaceId !== undefined) {
+          const rows = await all.where('workspace_id', '=', filter.workspaceId).orderBy('created_at').orderBy('id').execute()
+          return rows.map(decode)
+        }
+        const found = await readInSteps(db, STEPS, async (range) => (await all.where(inRange('id', range)).execute()).map(decode))
+        return found.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
       }),
     get: (id) =>
       guarded(async () => {
@@ -55,10 +61,9 @@ export function createGuardrailStore(db: Db): GuardrailStore {
           const rows = await all.where('guardrail_id', '=', filter.guardrailId).orderBy('created_at').orderBy('key_hash').execute()
           return rows.map(decodeAssignment)
         }
-        const found = await readInSteps(db, STEPS, async ({ after, last }) => {
-          const step = all.where('key_hash', '>', after)
-          return (await (last === undefined ? step : step.where('key_hash', '<=', last)).execute()).map(decodeAssignment)
-        })
+        const found = await readInSteps(db, ASSIGNMENT_STEPS, async (range) =>
+          (await all.where(inRange('key_hash', range)).execute()).map(decodeAssignment),
+        )
         return found.sort((a, b) => a.createdAt - b.createdAt || (a.keyHash < b.keyHash ? -1 : 1))
       }),
     assign: async (assignments, absent) => {

@@ -3,18 +3,23 @@ import type { OwnKeyPatch, OwnKeyStore, StoredOwnKey } from '../core/store.ts'
 import { defined } from '../lib/defined.ts'
 import { changeConfiguration } from './config-version.ts'
 import type { Db, Tables } from './database.ts'
+import { inRange, readInSteps, type SteppedTable } from './read-in-steps.ts'
 import { assertCurrentKey } from './secrets.ts'
 import { guarded } from './store-error.ts'
 
 type Row = Tables['own_keys']
 
+/** SQLite reads a thousand in 5 ms. */
+const STEPS: SteppedTable = { table: 'own_keys', key: 'id', rows: 1_000 }
+
 export function createOwnKeyStore(db: Db): OwnKeyStore {
   return {
     list: (filter) =>
       guarded(async () => {
+        if (filter === undefined) return readAll(db)
         let query = db.selectFrom('own_keys').selectAll().orderBy('provider').orderBy('sort_order').orderBy('created_at').orderBy('id')
-        if (filter?.workspaceId !== undefined) query = query.where('workspace_id', '=', filter.workspaceId)
-        if (filter?.provider !== undefined) query = query.where('provider', '=', filter.provider)
+        if (filter.workspaceId !== undefined) query = query.where('workspace_id', '=', filter.workspaceId)
+        if (filter.provider !== undefined) query = query.where('provider', '=', filter.provider)
         return (await query.execute()).map(decode)
       }),
     get: (id) =>
@@ -53,6 +58,15 @@ export function createOwnKeyStore(db: Db): OwnKeyStore {
       }),
   }
 }
+
+/** For the copy in memory, which any change of the configuration brings again. */
+async function readAll(db: Db): Promise<readonly StoredOwnKey[]> {
+  const all = db.selectFrom('own_keys').selectAll()
+  const found = await readInSteps(db, STEPS, async (range) => (await all.where(inRange('id', range)).execute()).map(decode))
+  return found.sort((a, b) => compare(a.provider, b.provider) || a.sortOrder - b.sortOrder || a.createdAt - b.createdAt || compare(a.id, b.id))
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 const encodeList = (list: readonly string[] | null): string | null => (list === null ? null : JSON.stringify(list))
 

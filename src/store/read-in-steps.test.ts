@@ -86,6 +86,29 @@ describe('a table that is read in steps', () => {
     await Promise.all(tasks)
   })
 
+  it('lets others in between: so are workspaces, guardrails and own provider keys', async () => {
+    const workspace_id = sampleKey('x').workspaceId
+    const at = { created_at: 7, updated_at: 7 }
+    const rows = Array.from({ length: 2_200 }, (_, n) => `i${String(n).padStart(5, '0')}`)
+    for (let first = 0; first < rows.length; first += 550) {
+      const ids = rows.slice(first, first + 550)
+      const spaces = ids.map((id) => ({ ...at, id, slug: id, name: id, description: null, is_default: 0 as never, settings: '{}' }))
+      await database.db.insertInto('workspaces').values(spaces).execute()
+      const guardrails = ids.map((id) => ({ ...at, id, workspace_id, name: id, description: null, rules: '{}' }))
+      await database.db.insertInto('guardrails').values(guardrails).execute()
+      const flags = { disabled: 0 as never, is_fallback: 0 as never, allowed_models: null, allowed_key_hashes: null, allowed_user_ids: null }
+      const keys = ids.map((id) => ({ ...at, ...flags, id, workspace_id, provider: 'p', name: null, label: 'l', sealed: 's', sort_order: 0 }))
+      await database.db.insertInto('own_keys').values(keys).execute()
+    }
+    for (const list of [() => store.workspaces.list(), () => store.guardrails.list(), () => store.ownKeys.list()]) {
+      const read = async (): Promise<void> => {
+        const found = (await list()).map(({ id }) => id).filter((id) => id.startsWith('i'))
+        expect(found).toEqual(rows)
+      }
+      expect(await turnsOf(read)).toBeGreaterThanOrEqual(2)
+    }
+  })
+
   it('lets others in between: so are the presets that are in use, and the keys under guardrails', async () => {
     const at = { created_at: 0, updated_at: 0, description: null }
     const workspace_id = sampleKey('x').workspaceId

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { sql } from 'kysely'
+import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { Db, Tables } from './database.ts'
 
 /** The part of a table that one statement reads: keys after one and up to another; undefined: to the end. */
@@ -15,6 +15,9 @@ export interface SteppedTable {
   /** Rows of one step, those that `read` leaves out included. */
   readonly rows: number
 }
+
+export const inRange = (key: string, { after, last }: KeyRange): RawBuilder<SqlBool> =>
+  last === undefined ? sql`${sql.ref(key)} > ${after}` : sql`${sql.ref(key)} > ${after} and ${sql.ref(key)} <= ${last}`
 
 /**
  * Reads a whole table along its primary key, with turns of the event loop in between: SQLite blocks the thread that serves calls. For copies of the
