@@ -5,6 +5,7 @@ import { systemClock } from '../lib/clock.ts'
 import { copySqlite } from '../store/copy-sqlite.ts'
 import { usableDatabaseIn } from '../wiring/boot.ts'
 import type { Overrides } from './overrides.ts'
+import { createProgress } from './progress.ts'
 import { storeOptions } from './serve.ts'
 
 const line = (text: string): void => void process.stdout.write(`${text}\n`)
@@ -22,7 +23,21 @@ export async function copyFromSqlite(overrides: Overrides): Promise<void> {
   outliveOutput()
   // Also one that was copied before: the other copy may have been a trial.
   const path = await usableDatabaseIn(config.dataDir)
-  await copySqlite({ path, url, clock: systemClock, onTable: (table, rows) => line(`${table}: ${rows} ${rows === 1 ? 'row' : 'rows'}`) })
+  const progress = createProgress({ stream: process.stderr, clock: systemClock })
+  try {
+    await copySqlite({
+      path,
+      url,
+      clock: systemClock,
+      onRows: (table, rows) => progress.show(() => `${table}: ${rows} rows so far`),
+      onTable: (table, rows) => {
+        progress.end()
+        line(`${table}: ${rows} ${rows === 1 ? 'row' : 'rows'}`)
+      },
+    })
+  } finally {
+    progress.end()
+  }
   line(`${path} was copied and is unchanged. Start the gateway with the PostgreSQL database and the same secret key.`)
   const note = await noteMove(config.dataDir).catch(() => undefined)
   line(note === undefined ? `Start none with ${path} any more.` : `Nothing uses ${path} any more, unless you delete ${note}.`)
@@ -30,6 +45,8 @@ export async function copyFromSqlite(overrides: Overrides): Promise<void> {
 
 /** The copy matters more than what is said about it: the reader may be gone, or the disk of the output full. Other commands end then. */
 function outliveOutput(): void {
-  process.stdout.removeAllListeners('error')
-  process.stdout.on('error', () => undefined)
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.removeAllListeners('error')
+    stream.on('error', () => undefined)
+  }
 }

@@ -79,11 +79,18 @@ describe.skipIf(!postgres.available)('the copy of an SQLite database into Postgr
   it('has every row of every table, and deliveries go on', async () => {
     await fill()
     const copied: [string, number][] = []
-    await copySqlite({ path, url: schema.url, clock: systemClock, onTable: (...table) => void copied.push(table) })
+    const soFar: [string, number][] = []
+    const reports = {
+      onTable: (...table: [string, number]) => void copied.push(table),
+      onRows: (...rows: [string, number]) => void soFar.push(rows),
+    }
+    await copySqlite({ path, url: schema.url, clock: systemClock, ...reports })
     await withSource(async (source) => {
       for (const table of COPIED_TABLES.keys()) expect([table, await rowsOf(target, table)]).toEqual([table, await rowsOf(source, table)])
     })
     expect(copied).toEqual(expect.arrayContaining([['generations', 1_202], ['api_keys', 2], ['key_uses', 1], ['outbox_deliveries', 2]])) // prettier-ignore
+    // While a long table is copied it is said how far: it takes minutes.
+    expect(soFar.filter(([table]) => table === 'generations')).toEqual([512, 1_024, 1_202].map((rows) => ['generations', rows]))
     const store = await createStore({ url: schema.url })
     const outbox = store.outbox(encryption)
     await outbox.record([sampleEntry('gen-c', ['d1'])])

@@ -45,14 +45,18 @@ export interface CopyOptions {
   readonly clock: Clock
   /** Called with each table that has rows, and how many, when it is copied. */
   readonly onTable?: (table: string, rows: number) => void
+  /** Called while a table is copied, with the rows copied so far: records of years take many minutes. */
+  readonly onRows?: (table: string, rows: number) => void
 }
+
+type Reports = Required<Pick<CopyOptions, 'onTable' | 'onRows'>>
 
 /**
  * Copies an embedded database into an empty PostgreSQL database, in one transaction: whatever ends it early leaves the target empty. Secrets stay
  * encrypted with the same key. Throws GatewayError `precondition_failed` for a source of another version, `conflict` for one that is in use, also
  * after the copy, and for a target that holds data.
  */
-export async function copySqlite({ path, url, clock, onTable = () => undefined }: CopyOptions): Promise<void> {
+export async function copySqlite({ path, url, clock, onTable = () => undefined, onRows = () => undefined }: CopyOptions): Promise<void> {
   if (isInUse(path)) {
     const reason = 'what it writes from now on would not be copied'
     throw new GatewayError('conflict', `${path} is in use: stop the gateway, or whatever else has it open, because ${reason}`)
@@ -62,7 +66,7 @@ export async function copySqlite({ path, url, clock, onTable = () => undefined }
     await guarded(async () => {
       await requireThisVersion(source, path)
       await migrate(target, MIGRATIONS, clock)
-      await copyAll(source, target, onTable)
+      await copyAll(source, target, { onTable, onRows })
     })
   } finally {
     await Promise.all([source.db.destroy(), target.db.destroy()])
@@ -98,7 +102,7 @@ async function requireThisVersion({ db, engine }: Database, path: string): Promi
   throw new GatewayError('precondition_failed', `${path} was written by ${newer === undefined ? 'an older' : 'a newer'} version: ${advice}`)
 }
 
-async function copyAll(source: Database, target: Database, onTable: (table: string, rows: number) => void): Promise<void> {
+async function copyAll(source: Database, target: Database, { onTable, onRows }: Reports): Promise<void> {
   const maintenance = target.forMaintenance()
   try {
     await source.db.transaction().execute((from) =>
@@ -110,7 +114,7 @@ async function copyAll(source: Database, target: Database, onTable: (table: stri
           .execute()
         await requireEmpty(to)
         for (const table of COPIED_TABLES.keys()) {
-          const rows = await copyTable(from, to, table)
+          const rows = await copyTable(from, to, table, (soFar) => onRows(table, soFar))
           if (rows > 0) onTable(table, rows)
         }
       }),
@@ -131,7 +135,12 @@ async function requireEmpty(to: Transaction<Tables>): Promise<void> {
   }
 }
 
-async function copyTable(from: Db, to: Transaction<Tables>, table: Parameters<typeof COPIED_TABLES.get>[0]): Promise<number> {
+async function copyTable(
+  from: Db,
+  to: Transaction<Tables>,
+  table: Parameters<typeof COPIED_TABLES.get>[0],
+  onRows: (soFar: number) => void,
+): Promise<number> {
   const columns = await targetColumns(to, table)
   const names = columns.map(({ name }) => name)
   const insert = createBulkInsert(to, table, names as never)
@@ -145,6 +154,7 @@ async function copyTable(from: Db, to: Transaction<Tables>, table: Parameters<ty
     const rows = page.rows.map((row) => Object.fromEntries(columns.map(({ name, isFlag }) => [name, isFlag ? Boolean(row[name]) : row[name]])))
     await insert(to, rows)
     copied += rows.length
+    onRows(copied)
     after = last['copied_row'] as number
   }
   const counted = await sql<{ readonly count: number }>`select count(*) as count from ${sql.table(table)}`.execute(to)
