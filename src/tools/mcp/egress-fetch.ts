@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { EgressError, type Egress, type EgressStream } from '../../lib/egress.ts'
 import { mendBody, mendEvents, wholeBody } from './mend-messages.ts'
+import { MessageCount } from './message-count.ts'
 
 /** One request of the protocol, with all HTTP requests it takes. */
 export interface Exchange {
@@ -16,6 +17,10 @@ export interface Exchange {
 export class Question {
   /** How often the stream of its answer was resumed. */
   resumed = 0
+  /** What came on all streams of its answer. */
+  readonly count = new MessageCount({ max: MAX_MESSAGES, onMany: (error) => this.exchange?.lost(error) })
+  /** Who waits for the answer. */
+  exchange: Exchange | undefined
   #settled = false
   readonly #over = new AbortController()
 
@@ -54,6 +59,8 @@ type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 const HEADERS_MS = 15 * 60_000
 const MAX_BYTES = 8 * 1024 * 1024
 const MAX_STANDING_BYTES = 64 * 1024 * 1024
+const MAX_MESSAGES = 16_384
+const MAX_STANDING_MESSAGES = 8 * MAX_MESSAGES
 const FAREWELL_MS = 2_000
 /** What has been read may still be in the parser when its stream ends. */
 const SETTLE_MS = 250
@@ -121,8 +128,10 @@ export function createEgressFetch({
       })
       rest.begin()
       if (resumes && answer.status !== 200) exchange?.lost(new EgressError('network', 'the connection broke before the answer'))
-      const body = stands ? counted(answer.body, maxStandingBytes / 2, onWorn) : answer.body
-      return toResponse({ ...answer, body }, standing ? undefined : (error) => question?.settled === false && exchange?.lost(error))
+      const lost: Lost | undefined = standing ? undefined : (error) => question?.settled === false && exchange?.lost(error)
+      if (!stands) return toResponse(answer, countOf(question, exchange), lost)
+      const body = counted(answer.body, maxStandingBytes / 2, onWorn)
+      return toResponse({ ...answer, body }, new MessageCount({ max: MAX_STANDING_MESSAGES, onHalf: onWorn }), lost)
     } catch (error) {
       if (resumes && error instanceof Error) exchange?.lost(error)
       throw error
@@ -138,6 +147,13 @@ function restOf(question: Question | undefined, stands: boolean): { readonly ove
   if (stands || question !== undefined) return { over: stands ? undefined : question?.over, begin: () => undefined }
   const unread = new AbortController()
   return { over: unread.signal, begin: () => void setTimeout(() => unread.abort(), UNREAD_MS).unref() }
+}
+
+/** What the streams of an answer may bring. */
+function countOf(question: Question | undefined, exchange: Exchange | undefined): MessageCount {
+  if (question === undefined) return new MessageCount({ max: MAX_MESSAGES })
+  question.exchange = exchange
+  return question.count
 }
 
 /** The signal that ends a request. After its exchange has ended, the request that tells the server so still gets a bounded time. */
@@ -157,12 +173,12 @@ function mayResume(exchange: Exchange | undefined, question: Question | undefine
 
 type Lost = (error: Error) => void
 
-function toResponse({ status, headers, body }: EgressStream, lost: Lost | undefined): Response {
+function toResponse({ status, headers, body }: EgressStream, count: MessageCount, lost: Lost | undefined): Response {
   const type = headers['content-type']?.toLowerCase() ?? ''
   // The same distinction as in the SDK.
   const isStream = type.split(';')[0]!.trim() === 'text/event-stream'
   const isAnswer = status >= 200 && status < 300
-  const read = isAnswer && isStream ? mendEvents(body) : isAnswer && type.includes('json') ? mendBody(body) : wholeBody(body)
+  const read = isAnswer && isStream ? mendEvents(body, count) : isAnswer && type.includes('json') ? mendBody(body) : wholeBody(body)
   const content = BODYLESS.has(status) ? null : ReadableStream.from(isAnswer && lost !== undefined ? watch(read, isStream, lost) : read)
   return new Response(content as ConstructorParameters<typeof Response>[0], { status, headers })
 }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { mendEvents, mendMessage } from './mend-messages.ts'
+import { MessageCount } from './message-count.ts'
+import { mendBody, mendEvents, mendMessage } from './mend-messages.ts'
 
 const read = async (chunks: readonly Buffer[]): Promise<string> => {
   const parts: Buffer[] = []
@@ -44,4 +45,40 @@ it('an event is passed on as soon as its line is complete', async () => {
     })(),
   )
   expect((await stream.next()).value?.toString()).toBe('data: {"id":1}\n\n')
+})
+
+it('many messages that came at once leave others their turns', async () => {
+  let turns = 0
+  let others = setImmediate(function other() {
+    turns++
+    others = setImmediate(other)
+  })
+  await read([Buffer.from('data: {}\n\n'.repeat(6_000))])
+  clearImmediate(others)
+  expect(turns).toBeGreaterThanOrEqual(10)
+})
+
+it.each(['\n', '\r', '\r\n'])('messages are counted where they end, wherever they are cut (%j)', async (lineEnd) => {
+  const message = Buffer.from(['data: [', 'data: ]', '', ''].join(lineEnd))
+  const chunks = [...Buffer.from(Buffer.concat(Array.from({ length: 4 }, () => message)))].map((byte) => Buffer.from([byte]))
+  const halves: number[] = []
+  const counted = async (max: number): Promise<number> => {
+    let bytes = 0
+    const count = new MessageCount({ max, onHalf: () => halves.push(bytes) })
+    for await (const part of mendEvents(Readable.from(chunks) as AsyncIterable<Buffer>, count)) bytes += part.length
+    return bytes
+  }
+  expect(await counted(4)).toBe(chunks.length)
+  expect(halves).toHaveLength(1)
+  await expect(counted(3)).rejects.toThrow('more than 3 messages')
+})
+
+it('a list holds a bounded number of messages', async () => {
+  const ofLength = async (length: number): Promise<string> => {
+    const list = Buffer.from(` [${Array.from({ length }, () => '{}').join()}]`)
+    for await (const body of mendBody(Readable.from([list]) as AsyncIterable<Buffer>)) return body.toString()
+    return ''
+  }
+  expect(JSON.parse(await ofLength(1_024))).toHaveLength(1_024)
+  await expect(ofLength(1_025)).rejects.toThrow('more than 1024 messages at once')
 })

@@ -1,5 +1,7 @@
 import { EgressError } from '../../lib/egress-policy.ts'
 import { depthBehind, isJsonObject, MAX_JSON_DEPTH, nestsTooDeep } from '../../lib/json.ts'
+import { nextTurn } from '../../lib/next-turn.ts'
+import type { MessageCount } from './message-count.ts'
 
 /**
  * Many servers write null for fields that they should omit, and clients in other languages accept it. The SDK refuses the whole message. These nulls are
@@ -12,6 +14,11 @@ const NULLS = /"(?:_meta|error|result|params)"\s*:\s*null/
  * calls.
  */
 const MAX_DEPTH = 16 * MAX_JSON_DEPTH
+
+/** The most messages in a list, all of which the SDK reads at once. */
+const MAX_BATCH = 1_024
+/** The SDK reads what has arrived without a pause. After this many bytes, which may be a hundred messages, others have their turn. */
+const STEP = 4 * 1024
 
 /** The text of a message, or of several in a list. Invalid JSON, and messages without such a member, are unchanged. */
 export function mendMessage(text: string): string {
@@ -41,9 +48,23 @@ function withoutMeta(value: unknown): unknown {
   return rest
 }
 
-/** A body that is one message. */
+/** A body that is one message, or a list of some. */
 export async function* mendBody(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  for await (const message of wholeBody(body)) yield Buffer.from(mendMessage(message.toString()))
+  for await (const message of wholeBody(body)) {
+    const text = mendMessage(message.toString())
+    if (/^\uFEFF?\s*\[/.test(text) && lengthOfList(text) > MAX_BATCH)
+      throw new EgressError('network', `the server sent more than ${MAX_BATCH} messages at once`)
+    yield Buffer.from(text)
+  }
+}
+
+function lengthOfList(text: string): number {
+  try {
+    const list: unknown = JSON.parse(text)
+    return Array.isArray(list) ? list.length : 0
+  } catch {
+    return 0
+  }
 }
 
 /** The body in one piece: whatever its status and type are, the SDK may parse it as JSON. Throws EgressError if that would take long. */
@@ -59,26 +80,50 @@ export async function* wholeBody(body: AsyncIterable<Buffer>): AsyncGenerator<Bu
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 const DATA = /^data: ?/
+const BLANK_LINE = /(?<=^|\n|\r(?!\n))(?:\r\n?|\n)/g
 const DATA_LINE = /(?<=^|[\r\n])\uFEFF?data[^\r\n]*/g
 
 /** A stream of events, most of which are one line: complete lines are passed on at once, the rest waits for its end. */
-export async function* mendEvents(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+export async function* mendEvents(body: AsyncIterable<Buffer>, count?: MessageCount): AsyncGenerator<Buffer> {
   let open: Buffer[] = []
   let depth = 0
+  let passedOn = 0
+  /** The last line may have ended in the middle of its line break. */
+  let brokeOff = false
   const mend = (bytes: Buffer): Buffer => {
     const text = bytes.toString()
     depth = depthOfData(text, depth)
+    const isRest = brokeOff && text.startsWith('\n')
+    brokeOff = text.endsWith('\r')
+    count?.add((text.match(BLANK_LINE)?.length ?? 0) - (isRest ? 1 : 0))
     return NULLS.test(text) ? Buffer.from(mendLines(text)) : bytes
   }
   for await (const chunk of body) {
     const end = Math.max(chunk.lastIndexOf(LINE_FEED), chunk.lastIndexOf(CARRIAGE_RETURN)) + 1
     if (end > 0) {
-      yield mend(Buffer.concat([...open, chunk.subarray(0, end)]))
+      for (const piece of inPieces(Buffer.concat([...open, chunk.subarray(0, end)]))) {
+        if (passedOn >= STEP) {
+          passedOn = 0
+          await nextTurn()
+        }
+        yield mend(piece)
+        passedOn += piece.length
+      }
       open = []
     }
     if (end < chunk.length) open.push(chunk.subarray(end))
   }
   if (open.length > 0) yield mend(Buffer.concat(open))
+}
+
+/** Complete lines of about one step each. */
+function* inPieces(lines: Buffer): Generator<Buffer> {
+  for (let from = 0; from < lines.length;) {
+    const ends = [LINE_FEED, CARRIAGE_RETURN].map((mark) => lines.indexOf(mark, from + STEP)).filter((end) => end !== -1)
+    const to = ends.length === 0 ? lines.length : Math.min(...ends) + 1
+    yield lines.subarray(from, to)
+    from = to
+  }
 }
 
 function mendLines(text: string): string {

@@ -223,6 +223,17 @@ describe('a server that leaves a stream open behind its answer', () => {
   })
 })
 
+it.each([
+  ['on one stream', '', 16_385],
+  ['on streams that it lets us resume', 'retry: 1\nid: 1\n', 5_500],
+])('a server that sends messages without end fails, %s', async (_how, fields, times) => {
+  await call()
+  const many: RawAnswer = (response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`${fields}data:\n\n`.repeat(times))
+  server.answer({ 'tools/call': many, GET: many })
+  await expect(call()).rejects.toThrow('the server sent more than 16384 messages')
+  expect(called()).toBe(2)
+})
+
 it('a server that asks too many questions at once gets no further answers, and its own answer is still read', async () => {
   const questions = Array.from({ length: 200 }, (_, index) => ({ jsonrpc: '2.0', id: `q${index}`, method: 'ping' }))
   const waiting: ServerResponse[] = []
