@@ -119,13 +119,14 @@ async function answer(options: AnswerRouteOptions, request: IncomingMessage, res
     throw new GatewayError('provider_overloaded', 'The gateway is shutting down', { headers: { connection: 'close' }, retryAfterMs: 1000 })
   }
   liftKey(request, serving.door)
-  const authenticated = options.authenticate(request, serving.door.keyHeader)
+  const letIn = letting(options, request, serving.door)
+  const authenticated = letIn()
   const { owner } = authenticated instanceof Promise ? await waitedFor(authenticated, serving) : authenticated
   options.admission.enter(owner.keyHash)
   serving.admitted = owner.keyHash
   const hold = (serving.hold = options.admission.holdBody())
   serving.room = options.admission.holdAnswer(serving.gone.signal)
-  const bytes = { limitBytes: options.bodyLimitBytes, hold }
+  const bytes = { limitBytes: options.bodyLimitBytes, hold, letIn }
   const { call, assembler, sse, atOnce } = open(options, request, response, serving, owner, await readBody(request, bytes))
   hold.read()
   let rest: Writing
@@ -248,8 +249,12 @@ function requestOf(options: AnswerRouteOptions, request: IncomingMessage, read: 
   return { modelRequest: decodeResponsesRequest(body, headers, { resolveReference }), preset }
 }
 
-/** Separate functions: closures made in `open` would share its context, and keep the whole call alive as long as they live. */
+/** Separate functions: closures made in `open` or `answer` would share its context, and keep the whole call alive as long as they live. */
 const exactly = (bytes: Buffer) => (): unknown => parseExact(bytes.toString())
+const letting =
+  (options: AnswerRouteOptions, request: IncomingMessage, { keyHeader }: Door) =>
+  () =>
+    options.authenticate(request, keyHeader)
 const outputOf = (assembler: Fold) => (): readonly OutputItem[] => assembler.output()
 const streamHeaders = (serving: Serving) => (): Serving['headers'] => ({ ...STREAM_HEADERS, ...serving.streamed?.headers, ...answerHeaders(serving) })
 const signOf = (assembler: Fold) => (): string => assembler.keepAlive()

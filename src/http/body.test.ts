@@ -27,6 +27,24 @@ describe('a body', () => {
     expect((await whole).toString()).toBe('abcdef')
   })
 
+  it('that does not come with its head is used only if its caller is let in again', async () => {
+    const asked: string[] = []
+    const sent = async (late: boolean): Promise<string> => {
+      const body = new PassThrough()
+      const letIn = async (): Promise<void> => {
+        asked.push(late ? 'late' : 'at once')
+        throw new GatewayError('authentication', 'The API key has been revoked')
+      }
+      const whole = readBody(Object.assign(body, { headers: {}, socket: {} }) as unknown as IncomingMessage, { limitBytes: LIMIT, letIn })
+      if (late) await sleep(5)
+      body.end('abc')
+      return (await whole).toString()
+    }
+    expect(await sent(false)).toBe('abc')
+    await expect(sent(true)).rejects.toEqual(refused('authentication'))
+    expect(asked).toEqual(['late'])
+  })
+
   it('may be empty', async () => {
     const { body, read } = request({ 'content-length': '0' })
     const whole = read()

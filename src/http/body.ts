@@ -20,14 +20,16 @@ export interface ReadBodyOptions {
   readonly stallMs?: number | undefined
   /** The memory it takes. Default: unlimited. */
   readonly hold?: Pick<BodyHold, 'announce' | 'grow'>
+  /** Asked again once a body is whole that did not come with its head: it may have taken minutes, and the caller's key may have ended meanwhile. */
+  readonly letIn?: () => unknown
 }
 
 /**
  * The raw body, counted as it arrives, so that neither a missing nor a false `content-length` gets past the limit.
  * Throws GatewayError `payload_too_large`, `provider_overloaded` (no memory), `invalid_request` (an encoding that is not accepted), or `timeout` if
- * the caller stops sending.
+ * the caller stops sending, and what `letIn` throws.
  */
-export async function readBody(request: IncomingMessage, { limitBytes, stallMs = 30_000, hold }: ReadBodyOptions): Promise<Buffer> {
+export async function readBody(request: IncomingMessage, { limitBytes, stallMs = 30_000, hold, letIn }: ReadBodyOptions): Promise<Buffer> {
   refuseEncoding(request.headers['content-encoding'])
   const tooLarge = (): GatewayError => {
     lingerAfter(request)
@@ -83,11 +85,16 @@ export async function readBody(request: IncomingMessage, { limitBytes, stallMs =
     if (settled === undefined) return
     const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
     chunks.length = 0
-    atTurnEnd(() => settled.resolve(body))
+    atTurnEnd(() => settled.resolve(timer === undefined || letIn === undefined ? body : onceLetIn(letIn, body)))
   })
   request.on('close', onGone)
   request.on('error', onGone)
   return promise
+}
+
+async function onceLetIn(letIn: () => unknown, body: Buffer): Promise<Buffer> {
+  await letIn()
+  return body
 }
 
 /** The parsed body, within the bounds of `parseJson`. Throws GatewayError `invalid_request`. */

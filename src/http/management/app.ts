@@ -82,7 +82,8 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
   // Read and parsed as on the way to a model, with the same bounds on size, keys, depth and pauses.
   app.addContentTypeParser('*', async (request: FastifyRequest, stream: IncomingMessage) => {
     const { hold } = request
-    const bounds = { limitBytes: request.routeOptions.bodyLimit, stallMs: options.bodyStallMs, ...(hold === undefined ? {} : { hold }) }
+    const again = (): unknown => request.caller && authenticated(options, request)
+    const bounds = { limitBytes: request.routeOptions.bodyLimit, stallMs: options.bodyStallMs, letIn: again, ...(hold === undefined ? {} : { hold }) }
     const body = await readBody(stream, bounds)
     return body.length === 0 ? undefined : jsonOf(body)
   })
@@ -103,10 +104,8 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
     const { config } = request.routeOptions
     const access = accessOf(config)
     if (access !== 'public' && request.routeOptions.url !== undefined) {
-      const places = config.keyPlaces ?? []
-      for (const place of places) liftKey(request.raw, place)
-      const { keyHeader } = places.find((place) => place.keyHeader !== undefined && request.headers[place.keyHeader] !== undefined) ?? {}
-      request.caller = await options.authenticate(request.raw, access === 'any' ? undefined : access, keyHeader)
+      for (const place of config.keyPlaces ?? []) liftKey(request.raw, place)
+      request.caller = await authenticated(options, request)
       letIn(options, request.caller, request, reply)
     }
     refuseEncoding(request.headers['content-encoding'])
@@ -122,6 +121,13 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
   app.setNotFoundHandler((request, reply) => sendError(options, missing(request), request, reply))
   for (const add of routes) add(app)
   return app
+}
+
+/** Who sends a request, if its key may use the route. */
+function authenticated({ authenticate }: ManagementOptions, { raw, headers, routeOptions: { config } }: FastifyRequest): Caller | Promise<Caller> {
+  const access = accessOf(config)
+  const { keyHeader } = (config.keyPlaces ?? []).find((place) => place.keyHeader !== undefined && headers[place.keyHeader] !== undefined) ?? {}
+  return authenticate(raw, access === 'any' || access === 'public' ? undefined : access, keyHeader)
 }
 
 /** Those who take turns already: what answers to GET answers to HEAD as it is. */
