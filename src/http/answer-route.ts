@@ -251,10 +251,7 @@ function requestOf(options: AnswerRouteOptions, request: IncomingMessage, read: 
 
 /** Separate functions: closures made in `open` or `answer` would share its context, and keep the whole call alive as long as they live. */
 const exactly = (bytes: Buffer) => (): unknown => parseExact(bytes.toString())
-const letting =
-  (options: AnswerRouteOptions, request: IncomingMessage, { keyHeader }: Door) =>
-  () =>
-    options.authenticate(request, keyHeader)
+const letting = (options: AnswerRouteOptions, request: IncomingMessage, door: Door) => () => options.authenticate(request, door.keyHeader)
 const outputOf = (assembler: Fold) => (): readonly OutputItem[] => assembler.output()
 const streamHeaders = (serving: Serving) => (): Serving['headers'] => ({ ...STREAM_HEADERS, ...serving.streamed?.headers, ...answerHeaders(serving) })
 const signOf = (assembler: Fold) => (): string => assembler.keepAlive()
