@@ -12,7 +12,7 @@ interface WrittenBlock {
 
 /** The blocks of an answer: written at once when streaming, otherwise kept for the end. One is open at a time, and takes deltas until it ends. */
 export class BlockWriter {
-  readonly #write: WriteEvent | undefined
+  #write: WriteEvent | undefined
   /** Stays empty while streaming: what has been written is not needed again. */
   readonly #blocks: { [field: string]: unknown }[] = []
   #count = 0
@@ -23,6 +23,8 @@ export class BlockWriter {
   gaveWay = 0
   /** A call ended before its input was complete. */
   broken = false
+  /** The answer is about to end with an error. */
+  failing = false
 
   /** `write`: omitted for JSON answers. */
   constructor(write?: WriteEvent) {
@@ -89,6 +91,16 @@ export class BlockWriter {
 
   end(index: number): void {
     this.#write?.('content_block_stop', `"index":${index}`)
+  }
+
+  /**
+   * The end of a call that was cut off. Readers run a call as soon as its block has ended, before they learn that the answer failed: then it stays
+   * open, as at the vendor of the format, and the error is all that follows.
+   */
+  cut(index: number): void {
+    this.broken = true
+    if (this.failing) this.#write = undefined
+    else this.end(index)
   }
 
   /** A block written as a whole. */

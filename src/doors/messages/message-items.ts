@@ -131,9 +131,9 @@ export class ToolUseBlock extends BlockItem<FunctionCallItem | CustomToolCallIte
   protected ended(item: FunctionCallItem | CustomToolCallItem): void {
     const text = item.type === 'function_call' ? item.arguments : item.input
     if (text.length > this.#sent) this.blocks.json(this.#index, text.slice(this.#sent), false)
-    if (item.status === 'incomplete') this.blocks.broken = true
     this.blocks.input(this.#index, () => inputOf(text))
-    this.blocks.end(this.#index)
+    if (item.status === 'incomplete') this.blocks.cut(this.#index)
+    else this.blocks.end(this.#index)
   }
 }
 

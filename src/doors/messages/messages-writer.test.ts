@@ -277,6 +277,25 @@ describe('calls', () => {
     expect(whole(cut).content[0]!['input']).toEqual({})
   })
 
+  it('that are open when the answer breaks have no end, at which readers would run them', () => {
+    const subject = assembler(true)
+    subject.push([call('c'), args('c', '{"path":"/tmp')])
+    subject.fail(new GatewayError('provider_unavailable', 'The connection was lost'))
+    expect(parse(subject.takeWire()).map(({ type }) => type)).toEqual(['message_start', 'content_block_start', 'content_block_delta', 'error'])
+  })
+
+  it('of which several are open when the answer breaks are told up to the first', () => {
+    const subject = assembler(true)
+    subject.push([call('c'), args('c', '{"a'), call('d'), args('d', '{"b')])
+    subject.fail(new GatewayError('provider_unavailable', 'The connection was lost'))
+    expect(parse(subject.takeWire()).map(({ type, index }) => [type, index])).toEqual([
+      ['message_start', undefined],
+      ['content_block_start', 0],
+      ['content_block_delta', 0],
+      ['error', undefined],
+    ])
+  })
+
   it('that wait for the caller in a way this format does not have are a failure, not an empty answer', () => {
     const patch: ModelEvent = { type: 'item-start', key: 'p', item: { type: 'apply_patch_call', call_id: 'p', status: 'completed' } }
     expect(() => assembler(true).push([patch])).toThrow(/apply_patch_call, which has no place in this format/)

@@ -67,6 +67,10 @@ export class MessagesWriter implements AnswerWriter {
     this.#text += 'event: ping\ndata: {"type":"ping"}\n\n'
   }
 
+  failing(): void {
+    this.#blocks.failing = true
+  }
+
   end(state: ResourceState): void {
     const { error, extra } = state
     const more = extra === undefined ? {} : extra

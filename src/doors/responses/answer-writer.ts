@@ -18,6 +18,8 @@ export interface AnswerWriter {
   echo(body: string): void
   /** A keep-alive, for clients that treat comments as silence. */
   sign(): void
+  /** The items that follow were cut off: the answer is about to end with an error. */
+  failing?(): void
   /** The end of the answer, whether or not it succeeded. */
   end(state: ResourceState): void
   /** Wire text since the last call. */

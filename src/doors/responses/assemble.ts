@@ -79,6 +79,7 @@ export class Assembler {
     if (this.#state === 'ended') return
     this.#start()
     if (this.#options.echoes !== undefined) this.#echo(this.#options.echoes())
+    this.#writer.failing?.()
     closeDespite(() => this.#closeAll('incomplete'), this.#slots)
     this.#terminate({ status: 'failed', error: { code: error.publicCode, message: error.message, errorType: error.errorType } })
   }
