@@ -341,7 +341,10 @@ describe('a server that refuses the gateway', () => {
       if (request.method === 'GET') response.writeHead(200, { 'content-type': 'text/event-stream' }).write(`event: endpoint\ndata: ${target}\n\n`)
       else response.writeHead(405).end()
     }
-    await expect(connect(url, { headers: { authorization: 'Bearer t' }, signal: soon(1_000) })).rejects.toMatchObject({ name: 'McpFailure' })
+    await expect(connect(url, { headers: { authorization: 'Bearer t' }, signal: soon(1_000) })).rejects.toMatchObject({
+      name: 'McpFailure',
+      message: expect.stringContaining(new URL(target).origin),
+    })
     expect(asked.filter((line) => line.startsWith('stolen'))).toEqual([])
     other.close()
   })

@@ -47,7 +47,7 @@ export class McpConnection {
 
   /**
    * Connects in whichever way the server understands: streamable HTTP of either era of the protocol, or else the older transport with two addresses.
-   * Rejects with the McpFailure of the first attempt.
+   * Rejects with the McpFailure of the first attempt, unless the server has begun to speak in the older transport.
    */
   static async open(address: McpAddress, options: McpConnectionOptions, signal: AbortSignal): Promise<McpConnection> {
     const sdk = await loadSdk()
@@ -56,7 +56,11 @@ export class McpConnection {
     } catch (error) {
       const next = mayBeOldTransport(error) ? 'sse' : mayBeOldEra(error) ? 'streamable-legacy' : undefined
       if (signal.aborted || next === undefined) throw error
-      return await connect(sdk, next, address, options, signal).catch(() => Promise.reject(error as Error))
+      let began = false
+      const onStanding = (): void => void (began = true)
+      return await connect(sdk, next, address, { ...options, onStanding }, signal).catch((second) =>
+        Promise.reject((began ? second : error) as Error),
+      )
     }
   }
 
@@ -143,12 +147,12 @@ async function connect(
   sdk: typeof Sdk,
   transportType: Way,
   address: McpAddress,
-  { egress, version, maxStandingBytes, probeMs = PROBE_MS }: McpConnectionOptions,
+  { egress, version, maxStandingBytes, probeMs = PROBE_MS, onStanding }: McpConnectionOptions & { readonly onStanding?: () => void },
   signal: AbortSignal,
 ): Promise<McpConnection> {
   const target = new URL(address.url)
   const standing = transportType === 'sse'
-  const fetch = createEgressFetch({ egress, origin: target.origin, standing, maxStandingBytes, onWorn: () => connection.wearOut() })
+  const fetch = createEgressFetch({ egress, origin: target.origin, standing, maxStandingBytes, onStanding, onWorn: () => connection.wearOut() })
   const options = { fetch, requestInit: { headers: { ...address.headers } } }
   const transport = standing ? new sdk.SSEClientTransport(target, options) : new sdk.StreamableHTTPClientTransport(target, options)
   readLeniently(transport)

@@ -49,6 +49,8 @@ export interface EgressFetchOptions {
   readonly standing: boolean
   /** Total bytes that a standing stream may bring; default: 64 MiB. */
   readonly maxStandingBytes?: number | undefined
+  /** Called when the server has begun its standing stream. */
+  readonly onStanding?: (() => void) | undefined
   /** Called when the stream has brought half of them: later requests should use another connection. */
   readonly onWorn?: () => void
 }
@@ -101,6 +103,7 @@ export function createEgressFetch({
   origin,
   standing,
   maxStandingBytes = MAX_STANDING_BYTES,
+  onStanding = () => undefined,
   onWorn = () => undefined,
 }: EgressFetchOptions): Fetch {
   return async (url, init = {}) => {
@@ -128,10 +131,8 @@ export function createEgressFetch({
       })
       rest.begin()
       if (resumes && answer.status !== 200) exchange?.lost(new EgressError('network', 'the connection broke before the answer'))
-      const lost: Lost | undefined = standing ? undefined : (error) => question?.settled === false && exchange?.lost(error)
-      if (!stands) return toResponse(answer, countOf(question, exchange), lost)
-      const body = counted(answer.body, maxStandingBytes / 2, onWorn)
-      return toResponse({ ...answer, body }, new MessageCount({ max: MAX_STANDING_MESSAGES, onHalf: onWorn }), lost)
+      if (stands) return standingResponse(answer, { maxStandingBytes, onStanding, onWorn })
+      return toResponse(answer, countOf(question, exchange), standing ? undefined : (error) => question?.settled === false && exchange?.lost(error))
     } catch (error) {
       if (resumes && error instanceof Error) exchange?.lost(error)
       throw error
@@ -147,6 +148,18 @@ function restOf(question: Question | undefined, stands: boolean): { readonly ove
   if (stands || question !== undefined) return { over: stands ? undefined : question?.over, begin: () => undefined }
   const unread = new AbortController()
   return { over: unread.signal, begin: () => void setTimeout(() => unread.abort(), UNREAD_MS).unref() }
+}
+
+interface StandingOptions {
+  readonly maxStandingBytes: number
+  readonly onStanding: () => void
+  readonly onWorn: () => void
+}
+
+function standingResponse(answer: EgressStream, { maxStandingBytes, onStanding, onWorn }: StandingOptions): Response {
+  if (answer.status === 200 && isStream(answer.headers)) onStanding()
+  const body = counted(answer.body, maxStandingBytes / 2, onWorn)
+  return toResponse({ ...answer, body }, new MessageCount({ max: MAX_STANDING_MESSAGES, onHalf: onWorn }), undefined)
 }
 
 /** What the streams of an answer may bring. */
@@ -173,13 +186,15 @@ function mayResume(exchange: Exchange | undefined, question: Question | undefine
 
 type Lost = (error: Error) => void
 
+const typeOf = (headers: EgressStream['headers']): string => headers['content-type']?.toLowerCase() ?? ''
+/** The same distinction as in the SDK. */
+const isStream = (headers: EgressStream['headers']): boolean => typeOf(headers).split(';')[0]!.trim() === 'text/event-stream'
+
 function toResponse({ status, headers, body }: EgressStream, count: MessageCount, lost: Lost | undefined): Response {
-  const type = headers['content-type']?.toLowerCase() ?? ''
-  // The same distinction as in the SDK.
-  const isStream = type.split(';')[0]!.trim() === 'text/event-stream'
+  const streams = isStream(headers)
   const isAnswer = status >= 200 && status < 300
-  const read = isAnswer && isStream ? mendEvents(body, count) : isAnswer && type.includes('json') ? mendBody(body) : wholeBody(body)
-  const content = BODYLESS.has(status) ? null : ReadableStream.from(isAnswer && lost !== undefined ? watch(read, isStream, lost) : read)
+  const read = isAnswer && streams ? mendEvents(body, count) : isAnswer && typeOf(headers).includes('json') ? mendBody(body) : wholeBody(body)
+  const content = BODYLESS.has(status) ? null : ReadableStream.from(isAnswer && lost !== undefined ? watch(read, streams, lost) : read)
   return new Response(content as ConstructorParameters<typeof Response>[0], { status, headers })
 }
 
@@ -197,13 +212,13 @@ const EVENT_ID = /(?:^|[\r\n])id:/
 const LONGEST_PART = 3
 
 /** A stream without event ids cannot be resumed: whoever still waits for its answer is told when it ends. */
-async function* watch(body: AsyncIterable<Buffer>, isStream: boolean, lost: Lost): AsyncGenerator<Buffer> {
+async function* watch(body: AsyncIterable<Buffer>, streams: boolean, lost: Lost): AsyncGenerator<Buffer> {
   let resumable = false
   let tail = ''
   let failure: unknown
   try {
     for await (const chunk of body) {
-      if (isStream && !resumable) {
+      if (streams && !resumable) {
         const text = tail + chunk.toString('latin1')
         resumable = EVENT_ID.test(text)
         tail = text.slice(-LONGEST_PART)
