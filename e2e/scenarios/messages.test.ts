@@ -177,7 +177,7 @@ describe('documents with citations enabled', () => {
     expect(deltas).toEqual([
       [0, { type: 'text_delta', text: 'The facts say ' }],
       [1, { type: 'text_delta', text: 'grass is.' }],
-      [1, { type: 'citations_delta', citation: place }],
+      [1, { type: 'citations_delta', citation: { ...place, file_id: null } }],
       [2, { type: 'text_delta', text: ' That is all.' }],
     ])
   })

@@ -80,9 +80,11 @@ export class BlockWriter {
   }
 
   citations(index: number, annotations: readonly Annotation[]): void {
-    const citations = annotations.flatMap(
-      (annotation) => nativeCitation(annotation, 'messages') ?? (annotation.type === 'url_citation' ? [citationOf(annotation)] : []),
-    )
+    const citations = annotations.flatMap((annotation) => {
+      const native = nativeCitation(annotation, 'messages')
+      if (native !== undefined) return [withFileId(native)]
+      return annotation.type === 'url_citation' ? [citationOf(annotation)] : []
+    })
     if (citations.length === 0) return
     this.#set(index, 'citations', citations)
     for (const citation of citations)
@@ -126,3 +128,9 @@ const citationOf = ({ url, title, content }: Extract<Annotation, { readonly type
   cited_text: content ?? '',
   encrypted_index: '',
 })
+
+const OF_DOCUMENTS: ReadonlySet<unknown> = new Set(['char_location', 'page_location', 'content_block_location'])
+
+/** The format requires the file of a document that is cited, null for one without; vendors leave it out at times. */
+const withFileId = (citation: JsonObject): JsonObject =>
+  OF_DOCUMENTS.has(citation['type']) && citation['file_id'] === undefined ? { ...citation, file_id: null } : citation

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../../core/error.ts'
 import type { ModelEvent } from '../../core/event.ts'
+import type { Annotation } from '../../core/item.ts'
+import { keepNative } from '../../core/native-citation.ts'
 import { sealReasoning } from '../../core/reasoning-envelope.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { createUsage } from '../../core/usage.ts'
@@ -410,6 +412,27 @@ describe('other parts of an answer', () => {
     expect(stream(events).filter(({ delta }) => delta?.['type'] === 'citations_delta')).toEqual([
       { type: 'content_block_delta', index: 0, delta: { type: 'citations_delta', citation } },
     ])
+  })
+
+  it.each([
+    ['char_location', {}, { file_id: null }],
+    ['page_location', {}, { file_id: null }],
+    ['content_block_location', {}, { file_id: null }],
+    ['page_location', { file_id: 'file_1' }, { file_id: 'file_1' }],
+    ['search_result_location', {}, {}],
+  ])('a citation of the vendor (%s, %o) has every field that clients require', (type, given, told) => {
+    const annotation: Annotation = { type: 'file_citation', file_id: 'Facts', filename: 'Facts', index: 3 }
+    keepNative(annotation, 'messages', { type, cited_text: 'said', ...given })
+    const events: readonly ModelEvent[] = [
+      message('m'),
+      text('m', 'The', 0),
+      { type: 'annotation', key: 'm', annotation, part: 0 },
+      close('m'),
+      end(),
+    ]
+    const citation = { type, cited_text: 'said', ...told }
+    expect(whole(events).content).toEqual([{ type: 'text', text: 'The', citations: [citation] }])
+    expect(stream(events).flatMap(({ delta }) => (delta?.['type'] === 'citations_delta' ? [delta['citation']] : []))).toEqual([citation])
   })
 
   it.each(['failed', 'incomplete'])('a failed search (%s), as opposed to one without results', (status) => {
