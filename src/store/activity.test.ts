@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import { CompiledQuery } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Generation } from '../core/generation.ts'
 import type { ActivityFilter, ActivityRow, Store } from '../core/store.ts'
@@ -136,6 +137,30 @@ describe.each(['sqlite', 'postgres'] as const)('the report of activity: %s', (en
     await expect(report).rejects.toMatchObject({ errorType: 'invalid_request' })
     // The day, and four steps of two statements.
     expect(statements).toBe(9)
+  })
+
+  /** Rows that PostgreSQL sorts for each statement of a report that asks for an order. */
+  async function sorted(stepRows: number): Promise<readonly number[]> {
+    const { db } = database
+    const asked: CompiledQuery[] = []
+    const watched = db.withPlugin({
+      transformQuery: ({ node, queryId }) => (asked.push(db.getExecutor().compileQuery(node, queryId)), node),
+      transformResult: ({ result }) => Promise.resolve(result),
+    })
+    await createActivityReport(watched, engine, { stepRows })({ from: TODAY, to: TODAY + DAY })
+    const rows: number[] = []
+    for (const each of asked.filter(({ sql }) => sql.includes('order by'))) {
+      const explained = await db.executeQuery(CompiledQuery.raw(`explain (analyze) ${each.sql}`, [...each.parameters]))
+      const plan = explained.rows.map((row) => Object.values(row as object)[0] as string)
+      rows.push(Number(plan.find((line) => line.includes('Sort  ('))?.match(/actual time.* rows=(\d+)/)?.[1] ?? 0))
+    }
+    return rows
+  }
+
+  it.runIf(engine === 'postgres')('does not sort a day only to learn that it has no further step', async () => {
+    await insert(Array.from({ length: 7 }, (_, n) => ({ endedAt: TODAY, keyHash: `k${n}` })))
+    expect(await sorted(8)).toEqual([0])
+    expect((await sorted(7))[0]).toBeGreaterThan(0)
   })
 
   if (engine === 'postgres') return

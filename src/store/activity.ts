@@ -1,4 +1,4 @@
-import { sql, type RawBuilder, type SqlBool } from 'kysely'
+import { expressionBuilder, sql, type RawBuilder, type SqlBool } from 'kysely'
 import { GatewayError } from '../core/error.ts'
 import type { ActivityFilter, ActivityRow, SpendStore } from '../core/store.ts'
 import { ExactSum } from '../lib/exact-sum.ts'
@@ -81,7 +81,7 @@ async function readDay(
   let after: Place | undefined
   do {
     await nextTurn()
-    const last = await endOfStep(db, filter, { day, after }, stepRows)
+    const last = await endOfStep(db, engine, filter, { day, after }, stepRows)
     for (const row of await addUp(db, engine, filter, { day, after, last })) merge(sums, row)
     if (sums.size > reportRows) return undefined
     after = last
@@ -102,16 +102,24 @@ function isBeside(place: Place, operator: '>' | '<=', { workspaceId }: ActivityF
   return sql<SqlBool>`(${names}) ${sql.raw(operator)} (${sql.join(columns.map((column) => place[column]))})`
 }
 
-function rowsOf(db: Db, filter: ActivityFilter, { day, after }: Pick<Step, 'day' | 'after'>) {
+function rowsOf(db: Pick<Db, 'selectFrom'>, filter: ActivityFilter, { day, after }: Pick<Step, 'day' | 'after'>) {
   let query = db.selectFrom('activity').where('day', '=', day)
   if (filter.workspaceId !== undefined) query = query.where('workspace_id', '=', filter.workspaceId)
   return after === undefined ? query : query.where(isBeside(after, '>', filter))
 }
 
-/** Undefined if the rest of the day is less than a step. Rows of keys that were not asked for count too: the step passes over them one by one. */
-function endOfStep(db: Db, filter: ActivityFilter, from: Pick<Step, 'day' | 'after'>, stepRows: number): Promise<Place | undefined> {
+/**
+ * Undefined if the rest of the day is less than a step. Rows of keys that were not asked for count too: the step passes over them one by one. SQLite
+ * reads them from the index, in order. PostgreSQL may sort the whole rest of the day, so it asks first, without an order, whether there is an end.
+ */
+function endOfStep(db: Db, engine: Engine, filter: ActivityFilter, from: Pick<Step, 'day' | 'after'>, stepRows: number): Promise<Place | undefined> {
+  const any = rowsOf(expressionBuilder<Tables>(), filter, from)
+    .select(sql`1`.as('found'))
+    .offset(stepRows - 1)
+    .limit(1)
   return rowsOf(db, filter, from)
     .select(PLACE)
+    .$if(engine === 'postgres', (query) => query.where((each) => each.exists(any)))
     .orderBy('workspace_id')
     .orderBy('key_hash')
     .orderBy('model')
