@@ -256,7 +256,7 @@ export interface DurableOutbox extends Outbox {
   sweep(limit: number, deadLetterMs?: number, onExpired?: (expired: GivenUp) => void): Promise<number>
   /** How much waits, for each destination with a queue or dead letters. */
   queues(): Promise<readonly (Pick<DeliveryStatus, 'queued' | 'oldestAt'> & { readonly destinationId: string })[]>
-  /** All owners of leases, including expired leases. Reads the whole queue, so it is meant for the start of a process. */
+  /** All owners of leases, including expired leases. Reads the leases, never the queue: a process that starts waits for it. */
   owners(): Promise<readonly string[]>
 }
 

@@ -210,6 +210,8 @@ CREATE INDEX outbox_deliveries_dead ON outbox_deliveries USING btree (destinatio
 
 CREATE INDEX outbox_deliveries_due ON outbox_deliveries USING btree (destination_id, due_at, bytes, entered_at, attempts);
 
+CREATE INDEX outbox_deliveries_leased ON outbox_deliveries USING btree (owner, seq) WHERE (owner IS NOT NULL);
+
 create table outbox_keys (
   id text not null,
   workspace_id text not null,

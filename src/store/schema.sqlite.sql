@@ -187,6 +187,8 @@ CREATE INDEX outbox_deliveries_dead on outbox_deliveries (destination_id, died_a
 
 CREATE INDEX "outbox_deliveries_due" on "outbox_deliveries" ("destination_id", "due_at", "bytes", "entered_at", "attempts");
 
+CREATE INDEX outbox_deliveries_leased on outbox_deliveries (owner, seq) where owner is not null;
+
 CREATE TABLE "outbox_keys" (
   "id" text not null primary key,
   "workspace_id" text not null,

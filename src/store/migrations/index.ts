@@ -8,6 +8,7 @@ import { answers } from './0007-answers.ts'
 import { keyUses } from './0008-key-uses.ts'
 import { exactSums } from './0009-exact-sums.ts'
 import { keySecrets } from './0010-key-secrets.ts'
+import { leaseOwners } from './0011-lease-owners.ts'
 import type { Migration } from './migration.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -21,4 +22,5 @@ export const MIGRATIONS: readonly Migration[] = [
   keyUses,
   exactSums,
   keySecrets,
+  leaseOwners,
 ]
