@@ -243,6 +243,12 @@ describe('web_fetch', () => {
     expect((await fetchPage(`${web.url}/in`)).output[0]).toMatchObject({ error: expect.stringContaining('too often') })
   })
 
+  it('follows redirects that name their page in another script as it is', async () => {
+    web.pages['/in'] = redirect(Buffer.from('/größe').toString('latin1'))
+    web.pages['/gr%C3%B6%C3%9Fe'] = html('<p>moved</p>')
+    expect((await fetchPage(`${web.url}/in`)).output[0]).toMatchObject({ status: 'completed', content: 'moved' })
+  })
+
   it(verifies('H7', 'survives a page that decompresses to a huge size'), async () => {
     const { gzipSync } = await import('node:zlib')
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, 0x20))

@@ -4,6 +4,7 @@ import { GatewayError } from '../core/error.ts'
 import type { InputItem } from '../core/item.ts'
 import { EgressError, type Egress, type EgressResponse } from '../lib/egress.ts'
 import { sniffMediaType } from '../lib/media-type.ts'
+import { redirectTarget } from '../lib/redirect-target.ts'
 
 /** Fetches media for dialects that need bytes where the caller gave addresses. */
 export interface MediaLoader {
@@ -135,7 +136,7 @@ async function follow(fetching: Fetching, start: string): Promise<EgressResponse
     const response = await request(fetching, url, start)
     const { location } = response.headers
     if (response.status >= 300 && response.status < 400 && location !== undefined) {
-      const next = URL.parse(location, url)
+      const next = redirectTarget(location, url)
       if (next === null) throw failure('image_download_failed', fetching.place, start, 'redirects to no address')
       url = next.href
       continue

@@ -4,6 +4,7 @@ import { GatewayError } from '../../core/error.ts'
 import type { Download, PageRequest, WebPage, WebPages } from '../../core/web.ts'
 import { decodeText } from '../../lib/decode-text.ts'
 import { EgressError, type Egress, type EgressResponse } from '../../lib/egress.ts'
+import { redirectTarget } from '../../lib/redirect-target.ts'
 import { DocumentParser } from './parse-document.ts'
 import { robotsAllow } from './robots.ts'
 
@@ -78,7 +79,7 @@ export class PageFetcher implements WebPages {
       const response = await this.#get(address, until - performance.now(), this.#options.maxBytes ?? MAX_BYTES, request.signal)
       const { location } = response.headers
       if (response.status < 300 || response.status >= 400 || location === undefined) return { address, response }
-      const next = URL.parse(location, address)
+      const next = redirectTarget(location, address)
       if (next === null) throw new GatewayError('provider_unavailable', 'The page redirects to something that is not an address')
       address = next.href
     }
@@ -134,7 +135,7 @@ export class PageFetcher implements WebPages {
         const { status } = response
         if (status >= 500) return NOBODY
         if (status < 300 || status >= 400) return status === 200 ? (await unpack(response, ROBOTS.maxBytes)).toString() : undefined
-        address = URL.parse(response.headers['location'] ?? '', address)?.href
+        address = redirectTarget(response.headers['location'] ?? '', address)?.href
       }
       return undefined
     } catch (error) {
