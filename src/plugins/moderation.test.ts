@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { GatewayError } from '../core/error.ts'
+import type { ModelAnswer } from '../core/extension.ts'
 import type { ModerationConfig } from '../core/plugins-config.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { createEgress } from '../lib/egress.ts'
@@ -20,13 +21,13 @@ const moderation = (config: Partial<ModerationConfig>) => {
 }
 
 /** The outcome of a call that a model judges with this answer. */
-async function judged(words: string | GatewayError, request: ModelRequest = ask('x'), config: Partial<ModerationConfig> = {}) {
+async function judged(words: string | ModelAnswer | GatewayError, request: ModelRequest = ask('x'), config: Partial<ModerationConfig> = {}) {
   const asked: ModelRequest[] = []
   const plugin = moderation({ model: 'acme/guard', ...config })
   const answer: ContextParts['ask'] = (inner) => {
     asked.push(inner)
     if (words instanceof GatewayError) throw words
-    return testAnswer(words)
+    return typeof words === 'string' ? testAnswer(words) : words
   }
   const { context, reported } = testContext({}, { request, ask: answer })
   try {
@@ -51,6 +52,7 @@ describePluginContract({
 describe('a moderation model', () => {
   it.each([
     ['safe', []],
+    ['\n\nSafe.<|eot_id|>\n', []],
     ['unsafe\nS1,S9', ['S1', 'S9']],
     ['Unsafe', []],
     ['{"flagged": true, "categories": ["violence"]}', ['violence']],
@@ -115,6 +117,10 @@ describe('when there is no verdict', () => {
   it.each([
     ['the model is away', away],
     ['the model talks', 'I would say it depends.'],
+    ['the model begins a sentence with the word', 'Safe? No: it asks for a weapon.'],
+    ['the model denies the word', 'Safe: false'],
+    ['a filter stopped the model', testAnswer('safe', { reason: 'content_filter' })],
+    ['the model refused in the end', testAnswer('{"flagged": false, "categories": []}', { reason: 'refusal' })],
   ])('because %s, the call is refused', async (_why, words) => {
     const { error, reported } = await judged(words)
     expect(error).toMatchObject({ errorType: 'provider_overloaded', failover: 'never' })

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../core/error.ts'
-import type { PluginContext } from '../../core/extension.ts'
+import type { FinishReason } from '../../core/event.ts'
+import type { ModelAnswer, PluginContext } from '../../core/extension.ts'
 import type { ModerationConfig } from '../../core/plugins-config.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { Egress } from '../../lib/egress.ts'
@@ -74,7 +75,7 @@ function modelJudge(model: string): Judge {
     judge: (texts, { ask, request: { provider } }) =>
       Promise.all(
         texts.map(async (text) => {
-          const { text: answer, cost } = await ask({
+          const answer = await ask({
             model,
             instructions: INSTRUCTIONS,
             input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text }] }],
@@ -83,27 +84,36 @@ function modelJudge(model: string): Judge {
             // The caller's policy on who may keep the data also applies to the judge.
             ...(provider == null ? {} : { provider: { data_collection: provider.data_collection ?? null, zdr: provider.zdr ?? null } }),
           })
-          return { ...readVerdict(answer, model), cost: cost.total }
+          return { ...readVerdict(answer, model), cost: answer.cost.total }
         }),
       ),
   }
 }
 
+/** A word that begins a sentence is no verdict: "Safe: no". Some servers leave the model's end mark in its text. */
+const SAFE = /^\s*safe[.!]?(?:<[^\s<>]{1,20}>)*[^\S\n]*(?:\n|$)/i
+const UNSAFE = /^\s*unsafe\b[^\n]*\n?([^\n]*)/i
+/** What is left of an answer that its provider stopped may be the beginning of another one. */
+const STOPPED: ReadonlySet<FinishReason> = new Set(['content_filter', 'refusal'])
+
 /** JSON as requested, or the format of guard models: `safe`, or `unsafe` followed by a line of categories. */
-function readVerdict(answer: string, name: string): Pick<Verdict, 'flagged' | 'categories'> {
-  const guard = /^\s*(safe|unsafe)\b[^\n]*\n?([^\n]*)/i.exec(answer)
-  if (guard !== null) {
-    const flagged = guard[1]!.toLowerCase() === 'unsafe'
-    return { flagged, categories: flagged ? namesIn(guard[2]!.split(',')) : [] }
-  }
-  const json = /\{[\s\S]*\}/.exec(answer)
+function readVerdict({ text, reason }: Pick<ModelAnswer, 'text' | 'reason'>, name: string): Pick<Verdict, 'flagged' | 'categories'> {
+  const unsafe = UNSAFE.exec(text)
+  if (unsafe !== null) return { flagged: true, categories: namesIn(unsafe[1]!.split(',')) }
+  const verdict = SAFE.test(text) ? { flagged: false, categories: [] } : verdictIn(text)
+  if (verdict === undefined || (!verdict.flagged && STOPPED.has(reason))) throw unreadable(name)
+  return verdict
+}
+
+function verdictIn(text: string): Pick<Verdict, 'flagged' | 'categories'> | undefined {
+  const json = /\{[\s\S]*\}/.exec(text)
   try {
     const { flagged, categories } = fieldsOf(parseJsonText(json?.[0] ?? ''))
     if (typeof flagged === 'boolean') return { flagged, categories: flagged ? namesIn(listOf(categories)) : [] }
   } catch {
-    // Handled below.
+    // It is no JSON, and thus no verdict.
   }
-  throw unreadable(name)
+  return undefined
 }
 
 /** Names only: a judge that repeats its input would write it to the log. */
