@@ -189,8 +189,11 @@ export interface PluginContext<S = unknown> {
   readonly endpointsOf: (request: ModelRequest) => readonly Endpoint[]
   /** The endpoints of a model that remain after a request's provider preferences and requirements. */
   readonly permitted: (request: ModelRequest) => (model: Model) => readonly Endpoint[]
-  /** Makes a model call through the gateway's own routing. Throws GatewayError. Its cost is listed under the plugin's id, whatever the result. */
-  readonly ask: (request: ModelRequest, options?: AskOptions) => Promise<ModelAnswer>
+  /**
+   * Makes a model call through the gateway's own routing. Throws GatewayError; `timeout` after `withinMs`, for hooks that go on without the answer. Its
+   * cost is listed under the plugin's id, whatever the result.
+   */
+  readonly ask: (request: ModelRequest, options?: AskOptions & { readonly withinMs?: number }) => Promise<ModelAnswer>
   /**
    * Must be awaited before anything is bought at this price, in USD. Throws GatewayError if the caller's remaining money is not enough. Otherwise the
    * amount is reserved until a cost is reported or the hook ends.

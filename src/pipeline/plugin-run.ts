@@ -73,8 +73,10 @@ export class PluginRun {
       signal,
       endpointsOf: (request) => this.#endpointsOf(request),
       permitted: (request) => permittedEndpoints(request, this.#call.clock.now()),
-      ask: (request, options = {}) =>
-        askModel(this.#next, this.#call, request, signal, { ...options, costOf: this.#options.costOf, bill: this.#billOf(plugin.id) }),
+      ask: (request, { withinMs = Infinity, ...options } = {}) =>
+        within(withinMs, signal, (limited) =>
+          askModel(this.#next, this.#call, request, limited, { ...options, costOf: this.#options.costOf, bill: this.#billOf(plugin.id) }),
+        ),
       afford: (usd) => this.#billOf(plugin.id).afford(usd),
       report: (effects) => this.#report(plugin.id, effects),
     }
@@ -186,6 +188,18 @@ export class PluginRun {
       sum = withExtra(sum, id, total, byok, source)
     }
     return sum
+  }
+}
+
+/** Ends work that listens to its signal with `timeout`. */
+async function within<T>(ms: number, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  if (ms === Infinity) return work(signal)
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(new GatewayError('timeout', `The model did not answer within ${Math.ceil(ms / 1000)} s`)), ms)
+  try {
+    return await work(AbortSignal.any([signal, late.signal]))
+  } finally {
+    clearTimeout(timer)
   }
 }
 

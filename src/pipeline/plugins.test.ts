@@ -83,6 +83,25 @@ async function settingsOf(scene: Omit<Scene, 'plugins'> & { readonly plugin?: Pa
   return ran
 }
 
+it('a plugin that limits how long it waits for a model goes on without the answer, and that call ends', async () => {
+  const inner: Call[] = []
+  const silent: Handler = async function* (call) {
+    if (call.request.model !== 'acme/judge') return yield* says('hello')
+    inner.push(call)
+    await new Promise((_resolve, reject) => call.signal.addEventListener('abort', () => reject(call.signal.reason as Error)))
+  }
+  let told: unknown
+  const prepare: Plugin['prepare'] = async (_request, { ask }) => {
+    await ask({ model: 'acme/judge', input: [] }, { withinMs: 20 }).catch((error: unknown) => (told = error))
+    return undefined
+  }
+  const { read, events } = stage({ plugins: [{ prepare }], model: silent, request: { plugins: [{ id: 'plugin-0' }] } })
+  await read()
+  expect(told).toMatchObject({ errorType: 'timeout' })
+  expect(inner[0]!.signal.aborted).toBe(true)
+  expect(events.at(-1)).toMatchObject({ type: 'response-end', reason: 'stop' })
+})
+
 describe('which plugins run, and with which settings', () => {
   const entry = (fields: object = {}): PluginEntry => ({ id: 'web', ...fields })
 

@@ -140,6 +140,18 @@ describe('when there is no verdict', () => {
     expect(error).toMatchObject({ errorType: 'provider_overloaded', failover: 'never' })
     expect(reported[0]?.stage?.data).toMatchObject({ action: 'blocked', flagged: false })
   })
+  it('a model that is silent is given up while there is time to say what becomes of the call', async () => {
+    const limits: (number | undefined)[] = []
+    const plugin = moderation({ model: 'acme/guard', whenUnavailable: 'allow' })
+    const silent: ContextParts['ask'] = (_inner, { withinMs } = {}) => {
+      limits.push(withinMs)
+      throw new GatewayError('timeout', 'The model did not answer')
+    }
+    const { context, reported } = testContext({}, { request: ask('x'), ask: silent })
+    expect(await plugin.prepare!(ask('x'), context)).toBeUndefined()
+    expect(reported[0]?.stage?.data).toMatchObject({ action: 'allowed', error: 'timeout' })
+    expect(limits[0]).toBeLessThan(plugin.timeoutMs!)
+  })
   it('the error has Retry-After, if the judge sent one', async () => {
     const busy = new GatewayError('rate_limit_exceeded', 'slowly', { retryAfterMs: 9_000 })
     expect((await judged(busy)).error).toMatchObject({ errorType: 'provider_overloaded', details: { retryAfterMs: 9_000 } })

@@ -18,7 +18,7 @@ export interface ContextParts {
   readonly endpoints?: readonly Endpoint[]
   readonly signal?: AbortSignal
   /** What models answer; default: no model may be called. */
-  readonly ask?: (request: ModelRequest) => ModelAnswer | Promise<ModelAnswer>
+  readonly ask?: (...asked: Parameters<PluginContext['ask']>) => ModelAnswer | Promise<ModelAnswer>
 }
 
 export function testCall({ request = { input: [] }, stream = false, signal = new AbortController().signal }: ContextParts = {}): Call {
@@ -53,9 +53,9 @@ export function testContext<S>(
       signal: call.signal,
       endpointsOf: () => parts.endpoints ?? [],
       permitted,
-      ask: async (request) => {
+      ask: async (request, options) => {
         if (parts.ask === undefined) throw new GatewayError('server', 'no model may be asked here')
-        return parts.ask(request)
+        return parts.ask(request, options)
       },
       afford: async () => undefined,
       report: (effects) => void reported.push(effects),

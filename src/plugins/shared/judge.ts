@@ -31,6 +31,8 @@ export function createJudge(config: ModerationConfig, egress: Pick<Egress, 'requ
 }
 
 const TIMEOUT_MS = 30_000
+/** Shorter than the time of the plugin, which has to decide what becomes of the call. A single silent endpoint would be waited for twice as long. */
+const MODEL_TIMEOUT_MS = 50_000
 const MAX_BYTES = 4 * 1024 * 1024
 const MAX_CATEGORIES = 32
 
@@ -75,7 +77,7 @@ function modelJudge(model: string): Judge {
     judge: (texts, { ask, request: { provider } }) =>
       Promise.all(
         texts.map(async (text) => {
-          const answer = await ask({
+          const request: ModelRequest = {
             model,
             instructions: INSTRUCTIONS,
             input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text }] }],
@@ -83,7 +85,8 @@ function modelJudge(model: string): Judge {
             max_output_tokens: 512,
             // The caller's policy on who may keep the data also applies to the judge.
             ...(provider == null ? {} : { provider: { data_collection: provider.data_collection ?? null, zdr: provider.zdr ?? null } }),
-          })
+          }
+          const answer = await ask(request, { withinMs: MODEL_TIMEOUT_MS })
           return { ...readVerdict(answer, model), cost: answer.cost.total }
         }),
       ),
