@@ -38,6 +38,8 @@ create table api_keys (
   constraint api_keys_kind_check CHECK ((kind = ANY (ARRAY['inference'::text, 'management'::text])))
 );
 
+CREATE INDEX api_keys_listed ON api_keys USING btree (workspace_id, kind, created_at, hash, disabled) WHERE (revoked_at IS NULL);
+
 CREATE INDEX api_keys_workspace ON api_keys USING btree (workspace_id);
 
 create table config_version (

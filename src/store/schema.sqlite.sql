@@ -35,6 +35,8 @@ CREATE TABLE "api_keys" (
   "secrets" text
 );
 
+CREATE INDEX api_keys_listed on api_keys (workspace_id, kind, created_at, hash, disabled) where revoked_at is null;
+
 CREATE INDEX "api_keys_workspace" on "api_keys" ("workspace_id");
 
 CREATE TABLE "config_version" (

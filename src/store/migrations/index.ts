@@ -9,6 +9,7 @@ import { keyUses } from './0008-key-uses.ts'
 import { exactSums } from './0009-exact-sums.ts'
 import { keySecrets } from './0010-key-secrets.ts'
 import { leaseOwners } from './0011-lease-owners.ts'
+import { keyPages } from './0012-key-pages.ts'
 import type { Migration } from './migration.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -23,4 +24,5 @@ export const MIGRATIONS: readonly Migration[] = [
   exactSums,
   keySecrets,
   leaseOwners,
+  keyPages,
 ]
