@@ -59,7 +59,7 @@ export function createGuardrailSnapshot(options: GuardrailSnapshotOptions): Guar
     return { guardrails: kept, assignments }
   }
 
-  function install({ guardrails, assignments }: KnownGuardrails): void {
+  function install({ guardrails, assignments }: KnownGuardrails): undefined {
     byId = new Map(guardrails.map((guardrail) => [guardrail.id, guardrail]))
     byKey = new Map(assignments.map((assignment) => [assignment.keyHash, assignment]))
     applied = new WeakMap()

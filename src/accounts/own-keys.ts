@@ -6,6 +6,7 @@ import type { OwnKeyPatch, Store, StoredOwnKey } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Secret } from '../lib/secret.ts'
 import { compileWildcards } from '../lib/wildcard.ts'
+import { betweenEnvelopes } from './decrypt-in-steps.ts'
 import type { KnownOwnKeys, LastKnownGood } from './last-known-good.ts'
 import { createRememberedCopy, type CopyStart } from './remembered-copy.ts'
 
@@ -46,7 +47,13 @@ export function createOwnKeyRing(options: OwnKeysOptions): OwnKeyRing {
   const copy = createRememberedCopy<KnownOwnKeys>({
     version: () => store.version(),
     load: async () => ({ ownKeys: await store.ownKeys.list() }),
-    install: ({ ownKeys }) => void (byWorkspace = openAll(ownKeys)),
+    install: async ({ ownKeys }) => {
+      const opened = await openAll(ownKeys)
+      return () => {
+        byWorkspace = opened.byWorkspace
+        opened.remember()
+      }
+    },
     lastKnownGood,
     clock,
     pollMs: options.pollMs,
@@ -119,18 +126,21 @@ interface OpenedKey {
 }
 
 /**
- * Returns the keys that are enabled and can be decrypted, by workspace, in their order. Each envelope is opened once: any change of the configuration
- * brings all keys again, and calls would wait while thousands are decrypted.
+ * Returns the keys that are enabled and can be decrypted, by workspace, in their order. Each envelope is opened once (`remember` is called when they are
+ * in force): any change of the configuration brings all keys again, and calls would wait while thousands are decrypted.
  */
 function createOpener({ encryption, onUnreadable, onOutdated }: OwnKeysOptions) {
   let known = new Map<string, OpenedKey>()
-  return (stored: readonly StoredOwnKey[]): ReadonlyMap<string, readonly OwnKey[]> => {
+  return async (stored: readonly StoredOwnKey[]) => {
+    const pause = betweenEnvelopes()
     const byWorkspace = new Map<string, OwnKey[]>()
     const opened = new Map<string, OpenedKey>()
     const outdated: string[] = []
     for (const row of stored) {
       if (row.disabled) continue
-      const found = open(row)
+      const before = known.get(row.id)
+      if (before?.envelope !== row.sealed) await pause(row.sealed)
+      const found = before?.envelope === row.sealed ? before : open(row, before)
       if (found === undefined) continue
       opened.set(row.id, found)
       const key = toOwnKey(row, found.secret)
@@ -138,13 +148,10 @@ function createOpener({ encryption, onUnreadable, onOutdated }: OwnKeysOptions) 
       if (list === undefined) byWorkspace.set(row.workspaceId, [key])
       else list.push(key)
     }
-    known = opened
     if (outdated.length > 0) onOutdated?.(outdated)
-    return byWorkspace
+    return { byWorkspace, remember: () => void (known = opened) }
 
-    function open({ id, sealed: envelope }: StoredOwnKey): OpenedKey | undefined {
-      const before = known.get(id)
-      if (before?.envelope === envelope) return before
+    function open({ id, sealed: envelope }: StoredOwnKey, before: OpenedKey | undefined): OpenedKey | undefined {
       try {
         return { secret: encryption.open(envelope, ownKeyContext(id)), envelope }
       } catch (error) {

@@ -4,6 +4,7 @@ import { GatewayError } from '../core/error.ts'
 import type { Preset, Presets, StoredPreset, StoredPresetVersion } from '../core/preset.ts'
 import type { Store } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
+import { betweenEnvelopes } from './decrypt-in-steps.ts'
 import type { KnownPresets, LastKnownGood } from './last-known-good.ts'
 import { openVersion } from './preset-content.ts'
 import { createRememberedCopy, UNKNOWN_RETRY_MS, type CopyStart } from './remembered-copy.ts'
@@ -36,17 +37,24 @@ export function createPresetSnapshot(options: PresetSnapshotOptions): PresetSnap
   /** By version, so that a version that is still designated is not decrypted again. */
   let opened = new Map<string, Preset>()
 
-  function install({ presets }: KnownPresets): void {
+  async function install({ presets }: KnownPresets): Promise<() => void> {
+    const pause = betweenEnvelopes()
     const next = new Map<string, Preset>()
     const nextOpened = new Map<string, Preset>()
     for (const { preset, version: designated } of presets) {
-      const readable = opened.get(designated.id) ?? read(preset, designated)
+      let readable = opened.get(designated.id)
+      if (readable === undefined) {
+        await pause(designated.sealed)
+        readable = read(preset, designated)
+      }
       if (readable === undefined) continue
       nextOpened.set(designated.id, readable)
       next.set(keyOf(preset.workspaceId, preset.slug), readable)
     }
-    bySlug = next
-    opened = nextOpened
+    return () => {
+      bySlug = next
+      opened = nextOpened
+    }
   }
 
   function read(preset: StoredPreset, designated: StoredPresetVersion): Preset | undefined {

@@ -43,3 +43,27 @@ it('a start that knows that the database is down does not wait for it: the last 
   await expect.poll(() => installed).toEqual(['last known', 'of the database'])
   await copy.close()
 })
+
+it('a last known state that is still being prepared when the database answers is never put in force', async () => {
+  const answer = Promise.withResolvers<number>()
+  const prepared = Promise.withResolvers<void>()
+  const inForce: string[] = []
+  const copy = createRememberedCopy<string>({
+    version: () => answer.promise,
+    load: () => Promise.resolve('of the database'),
+    install: async (known) => {
+      if (known === 'last known') await prepared.promise
+      return () => void inForce.push(known)
+    },
+    lastKnownGood: { read: () => Promise.resolve('last known'), write: () => Promise.resolve() },
+    clock: systemClock,
+    pollMs: 3_600_000,
+  })
+  const started = copy.start({ databaseIsAway: true })
+  answer.resolve(1)
+  await expect.poll(() => inForce).toEqual(['of the database'])
+  prepared.resolve()
+  await started
+  expect(inForce).toEqual(['of the database'])
+  await copy.close()
+})

@@ -10,8 +10,8 @@ export interface RememberedCopyOptions<Known> {
   /** Increases with every change of the original. */
   readonly version: () => Promise<number>
   readonly load: () => Promise<Known>
-  /** Puts the content in force. */
-  readonly install: (known: Known) => void
+  /** Puts the content in force. What takes long comes first, with turns of the event loop in between; what it resolves with then puts it in force. */
+  readonly install: (known: Known) => Promise<() => void> | undefined
   /** For a start without the database. */
   readonly lastKnownGood: LastKnownGood<Known> | undefined
   /** Equal for equal content: a copy that is on disk already is not written again. By default every copy is written. */
@@ -52,7 +52,8 @@ export function createRememberedCopy<Known>(options: RememberedCopyOptions<Known
       const current = await options.version()
       if (current === version && !anew) return
       const known = await load()
-      install(known)
+      const putInForce = await install(known)
+      putInForce?.()
       version = current
       // A copy that cannot be written now is written later; the snapshot of API keys logs the failure.
       if (saving === undefined) return
@@ -71,7 +72,9 @@ export function createRememberedCopy<Known>(options: RememberedCopyOptions<Known
   const restore = async (): Promise<void> => {
     const known = await lastKnownGood?.read()
     // The database may have been reached meanwhile and is more current.
-    if (known !== undefined && version === undefined) install(known)
+    if (known === undefined || version !== undefined) return
+    const putInForce = await install(known)
+    if (version === undefined) putInForce?.()
   }
   return {
     start: async ({ databaseIsAway = false } = {}) => {
