@@ -139,6 +139,14 @@ describe('a text', () => {
   })
 })
 
+it('a page without a type is HTML if it begins like that, also after a byte order mark', async () => {
+  const body = Buffer.from('\ufeff<!doctype html><title>T</title><p>Größe</p>')
+  const egress = { request: async () => ({ status: 200, headers: {}, body, truncated: false }) } as unknown as Egress
+  const pages = new PageFetcher({ egress, obeyRobots: false })
+  const { signal } = new AbortController()
+  expect(await pages.fetch({ url: 'https://a.test/x', refuse: () => undefined, signal })).toMatchObject({ text: 'Größe', title: 'T' })
+})
+
 it.each([
   [404, 'not_found'],
   [410, 'not_found'],

@@ -181,5 +181,6 @@ function kindOf(type: string, bytes: Buffer): 'html' | 'pdf' | 'text' | undefine
   if (type.includes('html')) return 'html'
   if (type.startsWith('text/') || /[/+](?:json|xml|yaml|javascript|x-ndjson)/.test(type)) return 'text'
   if (type !== '') return undefined
-  return /^\s*</.test(bytes.subarray(0, 200).toString('latin1')) ? 'html' : 'text'
+  // A byte order mark counts as white space.
+  return /^\s*</.test(bytes.subarray(0, 200).toString()) ? 'html' : 'text'
 }
