@@ -139,6 +139,27 @@ describe('a text', () => {
   })
 })
 
+describe('a page of a type that says nothing', () => {
+  const fetched = async (type: string, body: Buffer) => {
+    const egress = { request: async () => ({ status: 200, headers: { 'content-type': type }, body, truncated: false }) } as unknown as Egress
+    const pages = new PageFetcher({ egress, obeyRobots: false })
+    return pages.fetch({ url: 'https://a.test/x', refuse: () => undefined, signal: new AbortController().signal })
+  }
+
+  it.each(['application/octet-stream', 'application/toml', 'application/x-yaml', 'application/x-sh'])('is read if it is text (%s)', async (type) => {
+    expect((await fetched(type, Buffer.from('größe = 1'))).text).toBe('größe = 1')
+    expect((await fetched(type, Buffer.from('größe').subarray(0, 3))).text).toContain('gr')
+  })
+
+  it.each([
+    ['application/zip', Buffer.from('PK\x03\x04\x14\0')],
+    ['application/octet-stream', Buffer.from([0x89, 0x50, 0xff, 0xfe])],
+    ['image/svg', Buffer.from('<svg/>')],
+  ])('is not read otherwise (%s)', async (type, body) => {
+    await expect(fetched(type, body)).rejects.toMatchObject({ errorType: 'unprocessable' })
+  })
+})
+
 it('a page without a type is HTML if it begins like that, also after a byte order mark', async () => {
   const body = Buffer.from('\ufeff<!doctype html><title>T</title><p>Größe</p>')
   const egress = { request: async () => ({ status: 200, headers: {}, body, truncated: false }) } as unknown as Egress
