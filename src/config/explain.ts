@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { ConfigProblem } from '../core/config-error.ts'
 import { insteadOf } from '../lib/closest.ts'
 import { memberPath } from '../lib/member-path.ts'
-import { SECRET_KEYS } from './schema.ts'
+import { HOLDERS_OF_KEYS, LISTS_OF_HOLDERS, SECRET_KEYS } from './schema.ts'
 
 type Path = readonly PropertyKey[]
 
@@ -51,7 +51,7 @@ function show(path: Path, context: Explained): string {
 export function shownValue(value: unknown, path: Path): string {
   // Regular expressions would be taken for addresses with a query.
   const visible = (text: string): string => JSON.stringify(path.at(-1) === 'pattern' ? text : withoutCredentials(text))
-  const isSecret = path.some((step) => typeof step === 'string' && SECRET_KEYS.has(step))
+  const isSecret = path.some((step) => typeof step === 'string' && SECRET_KEYS.has(step)) || (typeof value === 'string' && standsForHolder(path))
   if (typeof value === 'string' && value.includes('${')) return `${visible(isSecret ? namesIn(value) : value)} (from the environment)`
   if (isSecret) return '[hidden]'
   if (Array.isArray(value)) return 'a list'
@@ -61,6 +61,13 @@ export function shownValue(value: unknown, path: Path): string {
   // JSON cannot write Infinity.
   const text = typeof value === 'string' ? visible(value) : typeof value === 'number' ? String(value) : JSON.stringify(value)
   return text.length > 80 ? `${text.slice(0, 77)}...` : text
+}
+
+/** Whether a mapping that holds a key belongs here, or a list or mapping of such mappings. */
+function standsForHolder(path: Path): boolean {
+  const [parent, own] = path.length < 2 ? [undefined, path.at(-1)] : path.slice(-2)
+  if (typeof parent === 'string' && LISTS_OF_HOLDERS.has(parent)) return true
+  return typeof own === 'string' && (LISTS_OF_HOLDERS.has(own) || HOLDERS_OF_KEYS.has(own))
 }
 
 /** Text around a reference, or its default, may be the secret itself. */

@@ -393,6 +393,13 @@ describe('wrong values', () => {
       'guardrails.rules[0].content_filter_builtins[0].slug: "person-name"; person-name needs a recogniser of names and places, which this gateway does not have',
     ],
     ['providers: [{ slug: a, api_keys: sk-oops }]', 'providers[0].api_keys: [hidden]; expected a list of keys, or null for none'],
+    // Where a mapping with a key is expected, a text is most likely the key alone.
+    ['providers: sk-oops', 'providers: [hidden]; expected a list'],
+    ['providers: [sk-oops]', 'providers[0]: [hidden]; expected a mapping'],
+    ['tools: { web_search: { engines: { exa: sk-oops } } }', 'tools.web_search.engines.exa: [hidden]; expected a mapping'],
+    ['plugins: { file_parser: { engines: { mistral-ocr: sk-oops } } }', 'plugins.file_parser.engines.mistral-ocr: [hidden]; expected a mapping'],
+    ['tools: { sandbox: sk-oops }', 'tools.sandbox: [hidden]; expected a mapping'],
+    ['plugins: { moderation: { endpoint: sk-oops } }', 'plugins.moderation.endpoint: [hidden]; expected a mapping'],
     ['providers: [{ slug: a }, { slug: a }]', 'providers[1].slug: "a"; expected another slug, because entry 0 has this one already'],
     [
       'models: [{ slug: small }]',

@@ -197,6 +197,10 @@ export type ConfigFile = z.output<typeof configSchema>
 /** Keys whose values are secrets, wherever they stand: problems never show what is there. */
 export const SECRET_KEYS: ReadonlySet<string> = new Set(['api_keys', 'api_key', 'headers', 'url', 'redis_url', 'settings'])
 
+/** Keys of mappings that hold a key, and of lists or mappings of such mappings: a text in their place is most likely the key alone. */
+export const HOLDERS_OF_KEYS: ReadonlySet<string> = new Set(['sandbox', 'endpoint'])
+export const LISTS_OF_HOLDERS: ReadonlySet<string> = new Set(['providers', 'engines'])
+
 /** Refuses an entry whose `field` equals that of an earlier one: only one of them could be in force. */
 function unique<F extends string>(field: F, what: string = field) {
   return (items: readonly { readonly [N in F]: string }[], context: z.RefinementCtx): void => {
