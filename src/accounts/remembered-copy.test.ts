@@ -67,3 +67,31 @@ it('a last known state that is still being prepared when the database answers is
   expect(inForce).toEqual(['of the database'])
   await copy.close()
 })
+
+it('what is changed while a copy is read in steps is in force with the whole of it: no key is removed without the one that replaces it', async () => {
+  const database = { version: 1, keys: new Set(['old']) }
+  const installed: string[][] = []
+  let replace: (() => void) | undefined
+  const copy = createRememberedCopy<string[]>({
+    version: () => Promise.resolve(database.version),
+    load: () => {
+      const first = ['new'].filter((key) => database.keys.has(key))
+      replace?.()
+      return Promise.resolve([...first, ...['old'].filter((key) => database.keys.has(key))])
+    },
+    install: (known) => void installed.push(known),
+    lastKnownGood: undefined,
+    clock: systemClock,
+    pollMs: 3_600_000,
+  })
+  await copy.start()
+  replace = () => {
+    replace = undefined
+    database.keys = new Set(['new'])
+    database.version += 2
+  }
+  database.version++
+  await copy.refresh()
+  expect(installed).toEqual([['old'], ['new']])
+  await copy.close()
+})

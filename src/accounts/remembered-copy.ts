@@ -5,6 +5,8 @@ import { createLatestWrite } from './latest-write.ts'
 
 const POLL_MS = 2_000
 const FAILED_POLL_MS = 1_000
+/** Times a copy is read once more, while changes are made. */
+const READ_AGAIN = 2
 
 export interface RememberedCopyOptions<Known> {
   /** Increases with every change of the original. */
@@ -47,14 +49,28 @@ export function createRememberedCopy<Known>(options: RememberedCopyOptions<Known
       () => (saved = undefined),
     )
 
+  /**
+   * What is read in steps may hold the later of two changes without the earlier one: neither a key that is replaced nor the one in its place. So it is
+   * read again if anything was changed meanwhile; not without end, because somebody may make changes all the time.
+   */
+  async function readWhole(current: number): Promise<{ readonly known: Known; readonly upTo: number }> {
+    let upTo = current
+    for (let again = 0; ; again++) {
+      const known = await load()
+      const now = await options.version()
+      if (now === upTo || again === READ_AGAIN) return { known, upTo }
+      upTo = now
+    }
+  }
+
   const follower = createFollower({
     synchronize: async (anew) => {
       const current = await options.version()
       if (current === version && !anew) return
-      const known = await load()
+      const { known, upTo } = await readWhole(current)
       const putInForce = await install(known)
       putInForce?.()
-      version = current
+      version = upTo
       // A copy that cannot be written now is written later; the snapshot of API keys logs the failure.
       if (saving === undefined) return
       const fingerprint = options.fingerprint?.(known)
