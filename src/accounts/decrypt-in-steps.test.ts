@@ -34,6 +34,35 @@ it('own keys that are all new are decrypted a few dozen at a time, and calls are
   expect(counts).toEqual({ all: 300, most: 64 })
 })
 
+it('own keys that are known already are gone through a thousand at a time: any change of the configuration brings them again', async () => {
+  const { counts, encryption } = countingEncryption()
+  const gone = { inTurn: 0, most: 0 }
+  const row = (n: number) => ({
+    id: `${n}`,
+    workspaceId: 'w',
+    sealed: 'sk',
+    get disabled() {
+      if (gone.inTurn === 0) setImmediate(() => (gone.inTurn = 0))
+      gone.most = Math.max(gone.most, ++gone.inTurn)
+      return false
+    },
+    allowedModels: null,
+    allowedKeyHashes: null,
+    allowedUserIds: null,
+  })
+  const rows = Array.from({ length: 2_500 }, (_, n) => row(n)) as unknown as readonly StoredOwnKey[]
+  const database = { version: 1 }
+  const store = { version: () => Promise.resolve(database.version), ownKeys: { list: () => Promise.resolve(rows) } as Store['ownKeys'] }
+  const ring = createOwnKeyRing({ store: { ...store, workspaces: {} as never }, encryption, clock: systemClock })
+  await ring.start()
+  await new Promise(setImmediate)
+  gone.most = 0
+  database.version++
+  await ring.refresh()
+  await ring.close()
+  expect([counts.all, ring.of('w')?.length, gone.most]).toEqual([2_500, 2_500, 1_000])
+})
+
 it.each([
   ['small', 20, 64],
   ['large', 256 * 1024, 2],
