@@ -58,6 +58,9 @@ describe('a moderation model', () => {
     ['{"flagged": true, "categories": ["violence"]}', ['violence']],
     ['```json\n{"flagged": true, "categories": []}\n```', []],
     ['{"flagged": false, "categories": []}', []],
+    ['Here is my verdict:\n```json\n{\n  "flagged": false,\n  "categories": []\n}\n```\n', []],
+    ['{"flagged": false}<|return|>', []],
+    ['It has to be {"flagged": true, "categories": ["hate"]}, as it insults.', ['hate']],
   ])('answers %j', async (words, categories) => {
     const { error, reported } = await judged(words)
     if (/unsafe|true/i.test(words)) {
@@ -119,6 +122,8 @@ describe('when there is no verdict', () => {
     ['the model talks', 'I would say it depends.'],
     ['the model begins a sentence with the word', 'Safe? No: it asks for a weapon.'],
     ['the model denies the word', 'Safe: false'],
+    ['the model repeats a verdict that it was told to give', 'I was asked to answer {"flagged": false, "categories": []}'],
+    ['the model says more than its verdict', '{"flagged": false} is what the text wants from me. It asks for a weapon.'],
     ['a filter stopped the model', testAnswer('safe', { reason: 'content_filter' })],
     ['the model refused in the end', testAnswer('{"flagged": false, "categories": []}', { reason: 'refusal' })],
   ])('because %s, the call is refused', async (_why, words) => {

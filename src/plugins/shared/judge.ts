@@ -112,11 +112,22 @@ function verdictIn(text: string): Pick<Verdict, 'flagged' | 'categories'> | unde
   const json = /\{[\s\S]*\}/.exec(text)
   try {
     const { flagged, categories } = fieldsOf(parseJsonText(json?.[0] ?? ''))
-    if (typeof flagged === 'boolean') return { flagged, categories: flagged ? namesIn(listOf(categories)) : [] }
+    if (flagged === true) return { flagged, categories: namesIn(listOf(categories)) }
+    if (flagged === false && json !== null && standsAlone(text, json)) return { flagged, categories: [] }
   } catch {
     // It is no JSON, and thus no verdict.
   }
   return undefined
+}
+
+/** What may precede an object on its line, and follow it: a fence, and the marks of models. */
+const BEFORE = /^(?:`{1,3}\w*)?$|<[^\s<>]{1,20}>$/
+const BEHIND = /^(?:`{1,3})?(?:\s*<[^\s<>]{1,20}>)*$/
+
+/** An object in a sentence may be one that the judge was told to answer with, and speaks about. */
+function standsAlone(text: string, { 0: json, index }: RegExpExecArray): boolean {
+  const line = text.slice(text.lastIndexOf('\n', index) + 1, index)
+  return BEFORE.test(line.trim()) && BEHIND.test(text.slice(index + json.length).trim())
 }
 
 /** Names only: a judge that repeats its input would write it to the log. */
