@@ -48,11 +48,12 @@ export function nameOf(filename: string | null | undefined, url: string | undefi
   return last || 'file'
 }
 
-/** The kind of a file, by its first bytes, its type and its name. Undefined if it contains no text. */
+/** The kind of a file, by its first bytes, its type and its name, or by all of its bytes if those say nothing. Undefined if it contains no text. */
 export function kindOf({ bytes, mimeType, name }: FileBytes): FileKind | undefined {
   if (Buffer.from(bytes.subarray(0, 5)).toString('latin1') === '%PDF-' || mimeType === 'application/pdf') return 'pdf'
   if (mimeType === 'text/html' || mimeType === 'application/xhtml+xml' || /\.x?html?$/i.test(name)) return 'html'
-  return TEXT_TYPES.test(mimeType) || TEXT_NAMES.test(name) ? 'text' : undefined
+  if (TEXT_TYPES.test(mimeType) || TEXT_NAMES.test(name)) return 'text'
+  return !NO_TEXT.test(mimeType) && sniffMediaType(Buffer.from(bytes)) === 'text/plain' ? 'text' : undefined
 }
 
 /** Enough characters to recognise a file, behind the head of a data URL. */

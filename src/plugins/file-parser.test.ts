@@ -126,6 +126,15 @@ describe('endpoints that take no files', () => {
     const { parts } = await adapt(request(file({ filename: 'a.csv', file_data: `${type};base64,${bytes.toString('base64')}` })))
     expect(parts).toEqual([{ type: 'input_text', text: 'The text of the file "a.csv":\n\nGröße;5' }])
   })
+  it.each([
+    ['Dockerfile', 'data:application/octet-stream;base64,'],
+    ['app.conf', 'data:application/x-conf;base64,'],
+    ['app.kt', ''],
+  ])('get a file whose name and type say nothing, if it is text (%s)', async (filename, head) => {
+    const sent = (bytes: Buffer) => adapt(request(file({ filename, file_data: `${head}${bytes.toString('base64')}` })))
+    expect((await sent(Buffer.from('Größe 5'))).parts).toEqual([{ type: 'input_text', text: `The text of the file "${filename}":\n\nGröße 5` }])
+    await expect(sent(Buffer.from('PK\x03\x04\x14\0'))).rejects.toThrow('cannot be read as text')
+  })
   it('get the text in the file’s place', async () => {
     const { parts, reported, work } = await adapt(request(pdf))
     expect(work).toEqual(['pdf: %PDF-1.7 pretend'])
