@@ -157,6 +157,22 @@ describe('when there is no verdict', () => {
     expect(reported[0]?.stage?.data).toMatchObject({ action: 'allowed', error: 'timeout' })
     expect(limits[0]).toBeLessThan(plugin.timeoutMs!)
   })
+  it.each([
+    ['one that is flagged is refused', 'unsafe\nS1', 'permission_denied'],
+    ['one at which the judge talks is refused', 'Well, it depends.', 'provider_overloaded'],
+    ['the rest may pass', 'safe', undefined],
+  ])('for a piece, and the operator lets calls pass during outages, %s', async (_what, words, errorType) => {
+    const plugin = moderation({ model: 'acme/guard', whenUnavailable: 'allow' })
+    let pieces = 0
+    const answer: ContextParts['ask'] = () => {
+      if (pieces++ === 0) throw away
+      return testAnswer(words)
+    }
+    const request = ask('lorem '.repeat(4_000))
+    const { context } = testContext({}, { request, ask: answer })
+    const outcome = await Promise.resolve(plugin.prepare!(request, context)).catch((error: GatewayError) => error.errorType)
+    expect([pieces, outcome]).toEqual([2, errorType])
+  })
   it('the error has Retry-After, if the judge sent one', async () => {
     const busy = new GatewayError('rate_limit_exceeded', 'slowly', { retryAfterMs: 9_000 })
     expect((await judged(busy)).error).toMatchObject({ errorType: 'provider_overloaded', details: { retryAfterMs: 9_000 } })

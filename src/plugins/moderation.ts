@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { GatewayError, isGatewayError, type ErrorType } from '../core/error.ts'
+import { GatewayError, isGatewayError } from '../core/error.ts'
 import type { Plugin, PluginContext } from '../core/extension.ts'
-import { isUnreadable, type Judge, type Verdict } from './shared/judge.ts'
+import { isOutage, type Judge, type Verdict } from './shared/judge.ts'
 import { spokenTexts } from './shared/spoken-texts.ts'
 
 const settings = z.object({})
@@ -55,10 +55,6 @@ function refuse(judge: Judge, categories: readonly string[], cost: number, { rep
   })
   return new GatewayError('permission_denied', `Request blocked by moderation${why}`, { failover: 'never', metadata: { reasons: categories } })
 }
-
-/** Errors that count as outages. Callers could provoke all others: with preferences that no judge meets, a spent budget, or words that confuse the judge. */
-const OUTAGES: ReadonlySet<ErrorType> = new Set(['provider_unavailable', 'provider_overloaded', 'timeout', 'rate_limit_exceeded'])
-const isOutage = (error: GatewayError): boolean => OUTAGES.has(error.errorType) && !isUnreadable(error)
 
 /** Throws `provider_overloaded` if a piece could not be judged, unless that is an outage and the operator lets such calls pass. */
 async function judgeAll(

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../core/error.ts'
+import { GatewayError, isGatewayError, type ErrorType } from '../../core/error.ts'
 import type { FinishReason } from '../../core/event.ts'
 import type { ModelAnswer, PluginContext } from '../../core/extension.ts'
 import type { ModerationConfig } from '../../core/plugins-config.ts'
@@ -74,8 +74,8 @@ const INSTRUCTIONS =
 function modelJudge(model: string): Judge {
   return {
     name: model,
-    judge: (texts, { ask, request: { provider } }) =>
-      Promise.all(
+    async judge(texts, { ask, request: { provider } }) {
+      const outcomes = await Promise.allSettled(
         texts.map(async (text) => {
           const request: ModelRequest = {
             model,
@@ -89,8 +89,18 @@ function modelJudge(model: string): Judge {
           const answer = await ask(request, { withinMs: MODEL_TIMEOUT_MS })
           return { ...readVerdict(answer, model), cost: answer.cost.total }
         }),
-      ),
+      )
+      return verdictsOf(outcomes)
+    },
   }
+}
+
+/** A text that is flagged decides, whatever became of the others. Otherwise what counts as an outage is thrown only if nothing else went wrong. */
+function verdictsOf(outcomes: readonly PromiseSettledResult<Verdict>[]): readonly Verdict[] {
+  const verdicts = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
+  const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as Error] : []))
+  if (errors.length === 0 || verdicts.some(({ flagged }) => flagged)) return verdicts
+  throw errors.find((error) => !isOutage(error)) ?? errors[0]!
 }
 
 /** A word that begins a sentence is no verdict: "Safe: no". Some servers leave the model's end mark in its text. */
@@ -141,5 +151,9 @@ const NO_VERDICT = 'no_verdict'
 const unreadable = (name: string): GatewayError =>
   new GatewayError('provider_unavailable', `${name} gave no verdict that can be read`, { failover: 'never', metadata: { reason: NO_VERDICT } })
 
-/** Whether a judge has answered with something that is no verdict. */
-export const isUnreadable = ({ details }: GatewayError): boolean => details.metadata?.['reason'] === NO_VERDICT
+/** Errors that count as outages. Callers could provoke all others: with preferences that no judge meets, a spent budget, or words that confuse the judge. */
+const OUTAGES: ReadonlySet<ErrorType> = new Set(['provider_unavailable', 'provider_overloaded', 'timeout', 'rate_limit_exceeded'])
+
+/** Whether nobody could judge for a reason that no caller can bring about. */
+export const isOutage = (error: Error): boolean =>
+  isGatewayError(error) && OUTAGES.has(error.errorType) && error.details.metadata?.['reason'] !== NO_VERDICT
