@@ -323,6 +323,23 @@ describe('a server that refuses the gateway', () => {
     await expect(connect(url)).rejects.toMatchObject({ message: expect.stringContaining('more than 8388608 bytes') })
   })
 
+  it('with an error of the protocol is reported with that, although it has a stream for us', async () => {
+    const error = '{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Unknown tenant"}}'
+    answer = (request, response) => {
+      if (request.method === 'GET') response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': open\n\n')
+      else response.writeHead(400, { 'content-type': 'application/json' }).end(error)
+    }
+    await expect(connect(url, { signal: soon(300) })).rejects.toThrow('the server answered with status 400: Unknown tenant')
+  })
+
+  it('by ending the stream of the older transport before it names an address is reported with that', async () => {
+    answer = (request, response) => {
+      if (request.method === 'GET') response.writeHead(200, { 'content-type': 'text/event-stream' }).end()
+      else response.writeHead(405).end()
+    }
+    await expect(connect(url)).rejects.toThrow('the server ended its stream before it named an address for requests')
+  })
+
   it('is not followed to another origin, and no credential goes there', async () => {
     const other = createServer((request, response) => {
       asked.push(`stolen ${request.headers.authorization}`)

@@ -2,7 +2,7 @@ import type * as Sdk from '@modelcontextprotocol/client'
 import type { JsonObject } from '../../core/item.ts'
 import { EgressError, type Egress } from '../../lib/egress.ts'
 import { createEgressFetch, within } from './egress-fetch.ts'
-import { failureOf, isGone, mayBeOldEra, mayBeOldTransport } from './failure.ts'
+import { failureOf, isGone, mayBeOldEra, mayBeOldTransport, saysWhy } from './failure.ts'
 import { readLeniently } from './lenient-transport.ts'
 import type { RemoteResult } from './result.ts'
 import { newWalk, walking, type ListWalk, type ToolList } from './tool-list.ts'
@@ -47,7 +47,7 @@ export class McpConnection {
 
   /**
    * Connects in whichever way the server understands: streamable HTTP of either era of the protocol, or else the older transport with two addresses.
-   * Rejects with the McpFailure of the first attempt, unless the server has begun to speak in the older transport.
+   * Rejects with the McpFailure of the first attempt, unless the server has begun to speak in the older transport and the first attempt told nothing.
    */
   static async open(address: McpAddress, options: McpConnectionOptions, signal: AbortSignal): Promise<McpConnection> {
     const sdk = await loadSdk()
@@ -59,7 +59,7 @@ export class McpConnection {
       let began = false
       const onStanding = (): void => void (began = true)
       return await connect(sdk, next, address, { ...options, onStanding }, signal).catch((second) =>
-        Promise.reject((began ? second : error) as Error),
+        Promise.reject((began && !saysWhy(error) ? second : error) as Error),
       )
     }
   }

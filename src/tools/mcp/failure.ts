@@ -31,6 +31,9 @@ const IN_PROTOCOL = 'ProtocolError'
 /** The SDK's code for a server whose first answer it cannot use. */
 const NO_ERA = 'ERA_NEGOTIATION_FAILED'
 
+/** What the SDK says of a stream of the older transport that ended while it was connecting. */
+const STREAM_ENDED = 'SSE error: undefined'
+
 /** The SDK's code for a request that took longer than it allowed. */
 const TIMEOUT = 'REQUEST_TIMEOUT'
 
@@ -111,6 +114,7 @@ export function failureOf(error: unknown): McpFailure {
   if (status !== undefined) return new McpFailure('protocol', reasonOf(status, error, message), false, error)
   if (code === TIMEOUT) return new McpFailure('timeout', 'the server did not answer in time', false, error)
   if (code === 'CONNECTION_CLOSED' || code === 'NOT_CONNECTED') return new McpFailure('gone', 'the connection to the server was lost', false, error)
+  if (message === STREAM_ENDED) return new McpFailure('protocol', 'the server ended its stream before it named an address for requests', true, error)
   return new McpFailure('protocol', cutText(message, MAX_CHARS), false, error)
 }
 
@@ -137,3 +141,6 @@ export function mayBeOldTransport(error: unknown): boolean {
   const { status } = cluesOf(error)
   return status !== undefined && status >= 400 && status < 500 && status !== 401 && status !== 403 && status !== 429
 }
+
+/** Whether the server has refused a first request with an error of the protocol: so it understood it, and needs no other transport. */
+export const saysWhy = (error: unknown): boolean => error instanceof McpFailure && reasonIn(wordsOf(error.cause ?? error)) !== ''
