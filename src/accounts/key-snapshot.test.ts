@@ -520,6 +520,30 @@ describe('the key snapshot', () => {
     expect(await refused).toEqual(UNAVAILABLE)
   })
 
+  it('waits for all workspaces of a large installation as long as they arrive, with all keys and with one that changed', async () => {
+    await store.keys.insert(keyOf())
+    const list: Store['workspaces']['list'] = async (onStep) => {
+      for (let step = 0; step < 2; step++) {
+        await new Promise((resolve) => setTimeout(resolve, 9_000))
+        onStep?.()
+      }
+      return store.workspaces.list()
+    }
+    const snapshot = createSnapshot({ store: { ...database, workspaces: { list } }, timing: { pollMs: 3_600_000 } })
+    const arriving = async (reading: Promise<void>) => {
+      for (let at = 0; at < 20_000; at += 1_000) {
+        await new Promise(setImmediate)
+        await vi.advanceTimersByTimeAsync(1_000)
+      }
+      await reading
+    }
+    await arriving(snapshot.start())
+    expect(attempt(snapshot)).toBe('ok')
+    await store.keys.update(keyOf().hash, { disabled: true })
+    await arriving(snapshot.refresh())
+    expect([attempt(snapshot), events]).toEqual(['disabled', []])
+  })
+
   it('does not prefer a change of its own for long over a later one of another process that the database reported earlier', async () => {
     await store.keys.insert(keyOf())
     const snapshot = createSnapshot()

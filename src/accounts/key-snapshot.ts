@@ -46,7 +46,7 @@ export interface SnapshotTiming {
   readonly failedPollMs: number
   /** For one look. After a lost answer the next look must still fit into the five seconds within which a revocation takes effect. */
   readonly versionLimitMs: number
-  /** For reading keys without getting any further: reading all of a large installation takes as long as it takes. */
+  /** For reading keys or workspaces without getting any further: reading all of a large installation takes as long as it takes. */
   readonly loadLimitMs: number
   /** Between looks for unknown keys: wrong keys, however many, cost the database no more than this. */
   readonly lookAgainMs: number
@@ -151,7 +151,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
   async function readChanges(seen: number, again: readonly string[]): Promise<(() => KnownAccounts) | undefined> {
     const changed = await within(timing.loadLimitMs, store.keys.changedSince(seen, again))
     if (changed === undefined) return undefined
-    const list = await within(timing.loadLimitMs, store.workspaces.list())
+    const list = await untilSilent(timing.loadLimitMs, (onStep) => store.workspaces.list(onStep))
     applyChanges(keys, changed, workspaces.replace(list))
     version = changed.version
     return () => ({ version: changed.version, keys: keys.all(), gone: keys.gone(), workspaces: list })
@@ -246,7 +246,7 @@ async function readAccounts({ keys, workspaces }: KeySnapshotOptions['store'], r
   const revoked = knowsGone ? [] : keys.revokedBefore(revokedSince)
   const lists = await Promise.all([keys.list({ revokedSince }, onStep), revoked])
   // Keys are read in steps. Read before the last of them, a workspace made meanwhile would be missing, and its keys would have none of its limits.
-  return { keys: lists[0], workspaces: await workspaces.list(), gone: lists[1] }
+  return { keys: lists[0], workspaces: await workspaces.list(onStep), gone: lists[1] }
 }
 
 function secondLook(follower: Follower, clock: Clock, timing: SnapshotTiming, isRead: () => boolean): Authenticator['lookAgain'] {

@@ -31,8 +31,8 @@ export type WorkspacePatch = Partial<Omit<Workspace, 'id' | 'createdAt' | 'isDef
 
 /** Every write increments the store's `version` in the same transaction. */
 export interface WorkspaceStore {
-  /** Oldest first. */
-  list(): Promise<readonly Workspace[]>
+  /** Oldest first. `onStep` is called while a long list is read, after each part of it. */
+  list(onStep?: () => void): Promise<readonly Workspace[]>
   get(id: string): Promise<Workspace | undefined>
   /** Throws GatewayError `conflict` if the id or the slug exists, or if there would be a second default workspace. */
   insert(workspace: Workspace): Promise<void>

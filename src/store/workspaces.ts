@@ -22,10 +22,10 @@ export function createWorkspaceStore(db: Db, clock: Clock): WorkspaceStore {
     })
 
   return {
-    list: () =>
+    list: (onStep) =>
       guarded(async () => {
         const all = db.selectFrom('workspaces').selectAll()
-        const found = await readInSteps(db, STEPS, async (range) => (await all.where(inRange('id', range)).execute()).map(decode))
+        const found = await readInSteps(db, STEPS, async (range) => (await all.where(inRange('id', range)).execute()).map(decode), onStep)
         return found.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
       }),
     get: (id) =>
