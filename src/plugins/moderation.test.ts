@@ -208,9 +208,9 @@ describe('a moderation server', () => {
     (body: unknown, status = 200): RequestListener =>
     (_request, response) =>
       void response.writeHead(status).end(JSON.stringify(body))
-  const judgedBy = async (listener: RequestListener) => {
+  const judgedBy = async (listener: RequestListener, config: Partial<ModerationConfig> = {}) => {
     answer = listener
-    const plugin = moderation({ endpoint: { url, apiKey: new Secret('key'), model: 'judge-1' } })
+    const plugin = moderation({ endpoint: { url, apiKey: new Secret('key'), model: 'judge-1' }, ...config })
     const { context, reported } = testContext({}, { request: ask('a text') })
     try {
       await plugin.prepare!(ask('a text'), context)
@@ -236,5 +236,12 @@ describe('a moderation server', () => {
     ['something else', says({ results: [{ ok: true }] })],
   ])('that answers with %s gives no verdict', async (_what, listener) => {
     expect((await judgedBy(listener)).error).toMatchObject({ errorType: 'provider_overloaded' })
+  })
+  it.each([400, 413, 422])('that refuses the text (%i) is not away, so the call does not pass', async (status) => {
+    const { error } = await judgedBy(says({ error: 'too long' }, status), { whenUnavailable: 'allow' })
+    expect(error).toMatchObject({ errorType: 'provider_overloaded' })
+  })
+  it.each([500, 503, 429, 401])('that fails (%i) is away', async (status) => {
+    expect((await judgedBy(says({}, status), { whenUnavailable: 'allow' })).error).toBeUndefined()
   })
 })

@@ -18,6 +18,8 @@ export interface ServiceCall {
   readonly now: number
 }
 
+/** Statuses by which services report that they cannot read what they were sent: damaged, too large, or of another type. They can still read the next. */
+export const OF_THE_CONTENT: ReadonlySet<number> = new Set([400, 413, 415, 422])
 /** The service works but accepts no more requests for now. */
 const BUSY: ReadonlySet<number> = new Set([429, 503])
 

@@ -2,7 +2,7 @@ import type { DocumentEngineConfig } from '../../core/plugins-config.ts'
 import { isGatewayError } from '../../core/error.ts'
 import type { Egress } from '../../lib/egress.ts'
 import { Secret } from '../../lib/secret.ts'
-import { askService } from './ask-service.ts'
+import { askService, OF_THE_CONTENT } from './ask-service.ts'
 
 export interface ReadFile {
   readonly name: string
@@ -45,8 +45,6 @@ export interface ReadyDocumentEngine {
   readonly read: (file: ReadFile, signal: AbortSignal, now: number) => Promise<ReadResult | undefined>
 }
 
-/** Statuses by which services report that they cannot read this file: damaged, protected, too large, or of another type. They can still read other files. */
-const OF_THE_FILE: ReadonlySet<number> = new Set([400, 413, 415, 422])
 const TIMEOUT_MS = 120_000
 const MAX_BYTES = 64 * 1024 * 1024
 
@@ -85,7 +83,7 @@ export function prepareEngine(
       try {
         return engine.read(await askService(call))
       } catch (error) {
-        if (isGatewayError(error) && OF_THE_FILE.has(error.details.upstreamStatus ?? 0)) return undefined
+        if (isGatewayError(error) && OF_THE_CONTENT.has(error.details.upstreamStatus ?? 0)) return undefined
         throw error
       }
     },

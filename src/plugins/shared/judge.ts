@@ -4,7 +4,7 @@ import type { ModelAnswer, PluginContext } from '../../core/extension.ts'
 import type { ModerationConfig } from '../../core/plugins-config.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { Egress } from '../../lib/egress.ts'
-import { askService, fieldsOf, listOf } from './ask-service.ts'
+import { askService, fieldsOf, listOf, OF_THE_CONTENT } from './ask-service.ts'
 import { parseJsonText } from '../../lib/json.ts'
 
 export interface Verdict {
@@ -53,6 +53,9 @@ function endpointJudge({ url, apiKey, model }: NonNullable<ModerationConfig['end
         maxBytes: MAX_BYTES,
         now,
         ...(apiKey === undefined ? {} : { key: apiKey }),
+      }).catch((error: GatewayError) => {
+        // A caller chooses what the server cannot read: that is no outage.
+        throw OF_THE_CONTENT.has(error.details.upstreamStatus ?? 0) ? unreadable(name) : error
       })
       const results = listOf(fieldsOf(answer)['results']).map(fieldsOf)
       if (results.length < texts.length || results.some(({ flagged }) => typeof flagged !== 'boolean')) throw unreadable(name)
