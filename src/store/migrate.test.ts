@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -127,7 +128,15 @@ describe.each(places)('migrations: $name', ({ open }) => {
         await sql`insert into no_such_table values (1)`.execute(db)
       },
     }
-    await withStore({ ...place.options, migrations: [...MIGRATIONS, failing] }, async (store) => {
+    const migrations = [...MIGRATIONS, failing]
+    await withStore({ ...place.options, migrations }, async (store) => {
+      await expect(store.migrate()).rejects.toMatchObject({ name: 'GatewayError' })
+      // At its first start an SQLite database gets all of them in one transaction.
+      const left = place.options.path === undefined ? ['9999-fails'] : migrations.map(({ name }) => name)
+      expect(await store.pendingMigrations()).toEqual(left)
+    })
+    await withStore(place.options, (store) => store.migrate())
+    await withStore({ ...place.options, migrations }, async (store) => {
       await expect(store.migrate()).rejects.toMatchObject({ name: 'GatewayError' })
       expect(await store.pendingMigrations()).toEqual(['9999-fails'])
     })
@@ -297,6 +306,20 @@ describe('the list of migrations', () => {
   it('is numbered without gaps, in order', () => {
     expect(MIGRATIONS.map(({ name }) => name.slice(0, 5))).toEqual(MIGRATIONS.map((_, i) => `${String(i + 1).padStart(4, '0')}-`))
   })
+})
+
+it('an SQLite database is made in one piece: its journal holds each page once, not again for each migration', async () => {
+  const { options, dispose } = await sqlitePlace()
+  const store = await createStore(options)
+  await store.migrate()
+  const journal = await stat(`${options.path}-wal`)
+  const file = new DatabaseSync(options.path!, { readOnly: true })
+  const { page_count: pages } = file.prepare('pragma page_count').get() as { readonly page_count: number }
+  const { page_size: bytes } = file.prepare('pragma page_size').get() as { readonly page_size: number }
+  file.close()
+  expect(Math.floor(journal.size / bytes)).toBeLessThanOrEqual(pages)
+  await store.close()
+  await dispose()
 })
 
 it('keys are read before the migration of their secrets, which may have to wait', async () => {

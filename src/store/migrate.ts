@@ -44,7 +44,7 @@ async function appliedMigrations(db: Db, engine: Engine): Promise<readonly strin
 
 /**
  * Applies pending migrations, each in a transaction that holds a lock shared by all processes: the second process waits, looks again and finds
- * nothing to do. Returns the names it applied. Throws GatewayError `invalid_request` for an empty database whose encoding would lose records; an
+ * nothing to do. The first start of an SQLite database has one transaction for all of them, which writes each page once: half as much. Returns the names it applied. Throws GatewayError `invalid_request` for an empty database whose encoding would lose records; an
  * existing installation keeps working.
  *
  * PostgreSQL: a lock that somebody holds for long (a backup, a query of hours, another migration) is reported like a database that is away. The start
@@ -67,16 +67,21 @@ export async function migrate(
   }
   const maintenance = database.forMaintenance()
   const applied: string[] = []
-  try {
+  type Work = (trx: Transaction<Tables>) => Promise<boolean>
+  async function applyAll(inTransaction: (work: Work) => Promise<boolean>): Promise<void> {
     for (const migration of migrations) {
       // SQLite blocks this thread, so that no timer fires before the migration is done. With the data of years that takes minutes.
       const blocks = database.engine === 'sqlite' && !isFirst && pending.includes(migration.name)
       if (blocks) onSlow(migration.name)
       const slow = blocks ? undefined : setTimeout(onSlow, SLOW_MS, migration.name).unref()
-      const applying = maintenance.db.transaction().execute((trx) => applyOnce(trx, database.engine, migration, clock))
+      const applying = inTransaction((trx) => applyOnce(trx, database.engine, migration, clock))
       const done = await applying.finally(() => clearTimeout(slow))
       if (done) applied.push(migration.name)
     }
+  }
+  try {
+    if (isFirst && database.engine === 'sqlite') await maintenance.db.transaction().execute((trx) => applyAll((work) => work(trx)))
+    else await applyAll((work) => maintenance.db.transaction().execute(work))
     return applied
   } catch (error) {
     throw withWayOut(error)
