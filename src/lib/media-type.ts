@@ -71,8 +71,8 @@ export function sniffBase64(data: string): string | undefined {
   return sniffMediaType(data.length > head.length ? bytes.subarray(0, endOfLetters(bytes)) : bytes)
 }
 
-/** The end of the last complete UTF-8 character. */
-function endOfLetters(bytes: Buffer): number {
+/** The end of the last complete UTF-8 character, for a text that may have been cut. */
+export function endOfLetters(bytes: Buffer): number {
   for (let at = bytes.length - 1; at >= Math.max(0, bytes.length - 4); at--) {
     const byte = bytes[at]!
     if (byte < 0x80) return at + 1

@@ -4,6 +4,7 @@ import { GatewayError } from '../../core/error.ts'
 import type { Download, PageRequest, WebPage, WebPages } from '../../core/web.ts'
 import { decodeText } from '../../lib/decode-text.ts'
 import { EgressError, type Egress, type EgressResponse } from '../../lib/egress.ts'
+import { endOfLetters, sniffMediaType } from '../../lib/media-type.ts'
 import { redirectTarget } from '../../lib/redirect-target.ts'
 import { DocumentParser } from './parse-document.ts'
 import { robotsAllow } from './robots.ts'
@@ -181,19 +182,8 @@ function kindOf(type: string, bytes: Buffer): 'html' | 'pdf' | 'text' | undefine
   if (type.includes('html')) return 'html'
   if (type.startsWith('text/') || /[/+](?:json|xml|yaml|javascript|x-ndjson)/.test(type)) return 'text'
   // Servers know few types of sources and settings: scripts, TOML and Markdown come as some application, often octet-stream.
-  if (type.startsWith('application/')) return isText(bytes) ? 'text' : undefined
+  if (type.startsWith('application/')) return sniffMediaType(bytes.subarray(0, endOfLetters(bytes))) === 'text/plain' ? 'text' : undefined
   if (type !== '') return undefined
   // A byte order mark counts as white space.
   return /^\s*</.test(bytes.subarray(0, 200).toString()) ? 'html' : 'text'
-}
-
-/** Whether it is UTF-8 without NULs, which formats of other programs are not. The last character may have been cut. */
-function isText(bytes: Buffer): boolean {
-  if (bytes.includes(0)) return false
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
-    return true
-  } catch {
-    return false
-  }
 }
