@@ -1,5 +1,6 @@
 import { roundUsd } from '../core/cost.ts'
 import type { Generation, GenerationAttempt } from '../core/generation.ts'
+import { compareText } from '../lib/compare-text.ts'
 import { ExactSum } from '../lib/exact-sum.ts'
 
 /** The sum of the calls to one model at one provider. Tokens are normalised as in `Usage`; money is in USD. */
@@ -73,11 +74,9 @@ export function createCostReport(): CostReport {
         lineOf(part.provider, part.model).money[own].add(part.costUsd)
       }
     },
-    lines: () => [...lines.values()].map(closed).toSorted((a, b) => compare(a.provider, b.provider) || compare(a.model, b.model)),
+    lines: () => [...lines.values()].map(closed).toSorted((a, b) => compareText(a.provider, b.provider) || compareText(a.model, b.model)),
   }
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** Whether an attempt began to answer, broke off and was not charged for: another endpoint gave the whole answer. */
 const isUnpaid = ({ errorType, firstTokenMs, endpointId, costUsd }: GenerationAttempt, generation: Generation): boolean =>

@@ -131,6 +131,7 @@ describe('when there is no verdict', () => {
     expect(error).toMatchObject({ errorType: 'provider_overloaded', failover: 'never' })
     expect(reported[0]?.stage?.data).toMatchObject({ action: 'blocked', flagged: false, error: 'provider_unavailable' })
   })
+
   it('the call passes if the operator wants it', async () => {
     const { error, reported } = await judged(away, ask('x'), { whenUnavailable: 'allow' })
     expect(error).toBeUndefined()
@@ -145,6 +146,7 @@ describe('when there is no verdict', () => {
     expect(error).toMatchObject({ errorType: 'provider_overloaded', failover: 'never' })
     expect(reported[0]?.stage?.data).toMatchObject({ action: 'blocked', flagged: false })
   })
+
   it('a model that is silent is given up while there is time to say what becomes of the call', async () => {
     const limits: (number | undefined)[] = []
     const plugin = moderation({ model: 'acme/guard', whenUnavailable: 'allow' })
@@ -173,10 +175,12 @@ describe('when there is no verdict', () => {
     const outcome = await Promise.resolve(plugin.prepare!(request, context)).catch((error: GatewayError) => error.errorType)
     expect([pieces, outcome]).toEqual([2, errorType])
   })
+
   it('the error has Retry-After, if the judge sent one', async () => {
     const busy = new GatewayError('rate_limit_exceeded', 'slowly', { retryAfterMs: 9_000 })
     expect((await judged(busy)).error).toMatchObject({ errorType: 'provider_overloaded', details: { retryAfterMs: 9_000 } })
   })
+
   it('a gateway without a judge says so', () => {
     expect(() => moderation({}).check!({})).toThrow(/sets a model or an endpoint/)
   })
@@ -225,6 +229,7 @@ describe('a moderation server', () => {
     expect(error).toBeUndefined()
     expect(seen.at(-1)).toEqual({ authorization: 'Bearer key', body: { model: 'judge-1', input: ['a text'] } })
   })
+
   it('flags with its categories', async () => {
     const { error, reported } = await judgedBy(says({ results: [{ flagged: true, categories: { violence: true, hate: false } }] }))
     expect(error).toMatchObject({ errorType: 'permission_denied', message: 'Request blocked by moderation: violence' })

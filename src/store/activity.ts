@@ -1,6 +1,7 @@
 import { expressionBuilder, sql, type RawBuilder, type SqlBool } from 'kysely'
 import { GatewayError } from '../core/error.ts'
 import type { ActivityFilter, ActivityRow, SpendStore } from '../core/store.ts'
+import { compareText } from '../lib/compare-text.ts'
 import { ExactSum } from '../lib/exact-sum.ts'
 import { nextTurn } from '../lib/next-turn.ts'
 import type { Db, Engine, Tables } from './database.ts'
@@ -87,10 +88,8 @@ async function readDay(
     after = last
   } while (after !== undefined)
   const rows = [...sums.values()].map((row) => ({ ...row, usd: row.usd.value, byokUsd: row.byokUsd.value }))
-  return rows.sort((a, b) => b.usd - a.usd || compare(a.model, b.model) || compare(a.endpointId, b.endpointId))
+  return rows.sort((a, b) => b.usd - a.usd || compareText(a.model, b.model) || compareText(a.endpointId, b.endpointId))
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /**
  * Compares the primary key behind the day, in a form that the index is searched with: a workspace that is asked for is a condition of its own and

@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { KeyUse, KeyUseStore } from '../core/key-use.ts'
+import { compareText } from '../lib/compare-text.ts'
 import { nextTurn } from '../lib/next-turn.ts'
 import type { Db, Tables } from './database.ts'
 import { guarded } from './store-error.ts'
@@ -15,7 +16,7 @@ export function createKeyUseStore(db: Db): KeyUseStore {
   return {
     note: async (uses, now) => {
       // In the same order everywhere, so that processes which write the same rows do not deadlock.
-      const sorted = [...uses].sort((a, b) => compare(a.keyHash, b.keyHash) || compare(a.secretHash, b.secretHash))
+      const sorted = [...uses].sort((a, b) => compareText(a.keyHash, b.keyHash) || compareText(a.secretHash, b.secretHash))
       for (let i = 0; i < sorted.length; i += WRITTEN_AT_ONCE) {
         if (i > 0) await nextTurn()
         await inTransaction(db, (trx) => write(trx, sorted.slice(i, i + WRITTEN_AT_ONCE), now))
@@ -37,8 +38,6 @@ export function createKeyUseStore(db: Db): KeyUseStore {
       }),
   }
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 async function write(trx: Transaction<Tables>, uses: readonly KeyUse[], now: number): Promise<void> {
   let existing = trx

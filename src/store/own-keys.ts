@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { OwnKeyPatch, OwnKeyStore, StoredOwnKey } from '../core/store.ts'
+import { compareText } from '../lib/compare-text.ts'
 import { defined } from '../lib/defined.ts'
 import { changeConfiguration } from './config-version.ts'
 import type { Db, Tables } from './database.ts'
@@ -63,10 +64,10 @@ export function createOwnKeyStore(db: Db): OwnKeyStore {
 async function readAll(db: Db): Promise<readonly StoredOwnKey[]> {
   const all = db.selectFrom('own_keys').selectAll()
   const found = await readInSteps(db, STEPS, async (range) => (await all.where(inRange('id', range)).execute()).map(decode))
-  return found.sort((a, b) => compare(a.provider, b.provider) || a.sortOrder - b.sortOrder || a.createdAt - b.createdAt || compare(a.id, b.id))
+  return found.sort(
+    (a, b) => compareText(a.provider, b.provider) || a.sortOrder - b.sortOrder || a.createdAt - b.createdAt || compareText(a.id, b.id),
+  )
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 const encodeList = (list: readonly string[] | null): string | null => (list === null ? null : JSON.stringify(list))
 

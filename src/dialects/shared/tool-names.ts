@@ -1,4 +1,5 @@
 import { hashedName } from './id-map.ts'
+import { compareText } from '../../lib/compare-text.ts'
 
 /** What an endpoint accepts as the name of a tool. */
 export interface NameRule {
@@ -35,8 +36,6 @@ function withoutNotation(written: string): string {
   const tokens = written.indexOf('<|')
   return (tokens < 0 ? written : written.slice(0, tokens)).trim().replace(/^(?:functions\.|default_api[.:])/, '')
 }
-
-const byCodeUnits = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
 
 /** The index of the first name that is not before this text; the number of names if there is none. */
 function placeOf(text: string, names: readonly string[]): number {
@@ -86,7 +85,7 @@ export function createToolNames(rule: NameRule): ToolNames {
     },
     begins(written) {
       if (byUpstream === undefined || byUpstream.has(written)) return false
-      inOrder ??= [...byUpstream.keys()].toSorted(byCodeUnits)
+      inOrder ??= [...byUpstream.keys()].toSorted(compareText)
       return inOrder[placeOf(written, inOrder)]?.startsWith(written) === true
     },
   }
