@@ -58,6 +58,8 @@ export function setStage(
         },
       ],
       routing: { cooldown: false, retries: false, sticky: false },
+      // Clients connect in advance, and a stop waits for what they have to say: a second for each of them, for nothing.
+      server: { shutdown_grace: '100ms' },
     })
   })
   afterAll(async () => {
