@@ -44,6 +44,22 @@ describe('PostHog', () => {
     })
   })
 
+  it('has metadata on attempts and tools too, unless the copies would fill the request', async () => {
+    const [attempt] = fullGeneration().generation.attempts
+    const [tool] = fullGeneration().generation.steps!
+    const agent = {
+      attempts: Array.from({ length: 60 }, () => attempt!),
+      steps: Array.from({ length: 100 }, (_, i) => ({ ...tool!, itemId: `call-${i}` })),
+    }
+    const few = await capture({ trace: { team: 'blue' } })
+    expect(few.map(({ properties }) => properties['metadata_team'])).toEqual(few.map(() => 'blue'))
+    const notes = Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`note_${i}`, 'about forty characters of some context here']))
+    const many = await capture({ ...agent, trace: { team: 'blue', ...notes } })
+    expect(many.length).toBeGreaterThan(150)
+    expect(many.filter(({ properties }) => properties['metadata_team'] === 'blue').map(({ event }) => event)).toEqual(['$ai_generation'])
+    expect(JSON.stringify(many).length).toBeLessThan(posthog.limits.bytes / 2)
+  })
+
   it('always gets a person: the user, else the session, else the trace, and no profile for the latter two', async () => {
     const [user] = await capture({ externalUser: 'customer-5' })
     expect(user).toMatchObject({ distinct_id: 'customer-5' })

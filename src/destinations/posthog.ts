@@ -13,6 +13,8 @@ import { traceSteps, type TraceStep } from './shared/trace-steps.ts'
 
 const MAX_DEPTH = 3
 const MAX_ID_CHARS = 200
+/** Characters of metadata on all attempts and tools of a generation together. An agent's hundreds of them would fill a request with copies. */
+const MAX_REPEATED_CHARS = 100_000
 
 const settings = destinationSettings({
   apiKey: requiredText('Project API key.'),
@@ -73,20 +75,21 @@ function toEvents(record: DeliveryRecord): readonly CaptureEvent[] {
   const user = toPersonId(generation.externalUser)
   // Events without a person's id are silently dropped, but events without a user must not create a person.
   const anyone = toPersonId(generation.sessionId) || toPersonId(record.ids.trace)
-  return traceSteps(record)
-    .filter((step) => worthAnEvent(record, step))
-    .map((step) => ({
-      event: step.kind !== 'generation' ? '$ai_span' : isEmbedding(record) ? '$ai_embedding' : '$ai_generation',
-      distinct_id: user === '' ? anyone : user,
-      timestamp: isoTime(step.startedAt),
-      uuid: uuidFromId(step.id),
-      properties: {
-        ...metadataProperties(record),
-        ...common(record, step),
-        ...(user === '' ? { $process_person_profile: false } : {}),
-        ...details(record, step),
-      },
-    }))
+  const steps = traceSteps(record).filter((step) => worthAnEvent(record, step))
+  const metadata = metadataProperties(record)
+  const isRepeated = JSON.stringify(metadata).length * record.children.length <= MAX_REPEATED_CHARS
+  return steps.map((step) => ({
+    event: step.kind !== 'generation' ? '$ai_span' : isEmbedding(record) ? '$ai_embedding' : '$ai_generation',
+    distinct_id: user === '' ? anyone : user,
+    timestamp: isoTime(step.startedAt),
+    uuid: uuidFromId(step.id),
+    properties: {
+      ...(step.child === undefined || isRepeated ? metadata : {}),
+      ...common(record, step),
+      ...(user === '' ? { $process_person_profile: false } : {}),
+      ...details(record, step),
+    },
+  }))
 }
 
 const toPersonId = (id = ''): string => cutText(id.trim(), MAX_ID_CHARS)
