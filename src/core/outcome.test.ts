@@ -23,6 +23,7 @@ describe('classifyHttp', () => {
     [408, 'retry'],
     [410, 'unauthorized'],
     [413, 'split'],
+    [415, 'unauthorized'],
     [422, 'reject'],
     [425, 'retry'],
     [429, 'retry'],

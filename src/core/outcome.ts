@@ -41,10 +41,10 @@ const describe = (response: OutgoingResponse): string => {
 }
 
 /**
- * Wrong credentials, an unpaid account, or a method or address that does not exist (for example behind a proxy whose server is down): every request
- * fails until someone changes something.
+ * Wrong credentials, an unpaid account, a method or address that does not exist (for example behind a proxy whose server is down), or a receiver of
+ * another format or without compression (415): every request fails until someone changes something.
  */
-const CONFIGURATION_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 407, 410])
+const CONFIGURATION_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 407, 410, 415])
 
 /**
  * The meaning of a status if the platform has no rules of its own. The engine reads `Retry-After`, because it applies to every `retry`. Redirects are
