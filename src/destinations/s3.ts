@@ -238,31 +238,38 @@ function generationFields(record: DeliveryRecord): object {
 
 // ---- answers ----
 
+/** The account, the bucket, its quota, or a header of the owner's: the same for every object until somebody changes it. */
 const CONFIGURATION_CODES = new Set([
   'AuthorizationHeaderMalformed',
   'ExpiredToken',
   'IllegalLocationConstraintException',
   'InvalidAccessKeyId',
   'InvalidBucketName',
+  'InvalidEncryptionAlgorithmError',
+  'InvalidStorageClass',
   'InvalidToken',
   'NoSuchBucket',
   'TokenRefreshRequired',
+  'XMinioAdminBucketQuotaExceeded',
 ])
+/** The key with which the bucket encrypts is disabled, about to be deleted, or does not exist. */
+const ENCRYPTION_CODE = /^KMS\./
+const BUSY_CODES = new Set(['OperationAborted', 'RequestTimeout'])
 
 function classify(response: OutgoingResponse): DeliveryOutcome {
   const { status, headers } = response
   if (status < 300) return classifyHttp(response)
-  const code = /<Code>([A-Za-z]{1,60})<\/Code>/.exec(response.body.toString('utf8', 0, 4_096))?.[1] ?? ''
+  const code = /<Code>([A-Za-z.]{1,60})<\/Code>/.exec(response.body.toString('utf8', 0, 4_096))?.[1] ?? ''
   const message = `HTTP ${status} ${code}: ${excerpt(response.body)}`
   if (code === 'RequestTimeTooSkewed') {
     const platformTime = Date.parse(headers['date'] ?? '')
     const explanation = `the clock of this machine is wrong; the store's says ${headers['date'] ?? 'otherwise'}`
     return { kind: 'retry', message: explanation, ...(Number.isNaN(platformTime) ? {} : { platformTime }) }
   }
-  if (code === 'RequestTimeout') return { kind: 'retry', message }
+  if (BUSY_CODES.has(code)) return { kind: 'retry', message }
   if (code === 'SlowDown') return { kind: 'retry', message, overload: true }
   if (code === 'EntityTooLarge') return { kind: 'split', message }
-  if (CONFIGURATION_CODES.has(code)) return { kind: 'unauthorized', message }
+  if (CONFIGURATION_CODES.has(code) || ENCRYPTION_CODE.test(code)) return { kind: 'unauthorized', message }
   if (status === 301 || status === 307) {
     const region = headers['x-amz-bucket-region']
     if (region !== undefined) return { kind: 'unauthorized', message: `the bucket lies in region ${region.slice(0, 40)}` }
