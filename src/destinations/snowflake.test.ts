@@ -26,6 +26,11 @@ testDestination(snowflake, {
     [422, '{"code":"002003","message":"Object does not exist"}', 'unauthorized'],
     [422, '{"code":"000904","message":"invalid identifier"}', 'unauthorized'],
     [422, '{"code":"000606","message":"No active warehouse"}', 'unauthorized'],
+    [
+      422,
+      '{"code":"090073","sqlState":"22000","message":"Warehouse cannot be resumed because resource monitor has exceeded its quota."}',
+      'unauthorized',
+    ],
     [422, '{"code":"100038","message":"Numeric value is not recognized"}', 'reject'],
   ],
 })

@@ -197,8 +197,11 @@ function followUp(response: OutgoingResponse, step: number, options: SnowflakeSe
   }
 }
 
-/** Object or column missing, object not permitted, no such warehouse or database, suspended account: the rows are not at fault. */
-const CONFIGURATION_CODES = new Set(['000606', '000605', '000904', '002003', '002043', '003001', '003030', '000666', '090105', '090106'])
+/**
+ * Object or column missing, object not permitted, no such warehouse or database, no credits left for the warehouse, suspended account: the rows are not
+ * at fault.
+ */
+const CONFIGURATION_CODES = new Set(['000606', '000605', '000904', '002003', '002043', '003001', '003030', '000666', '090073', '090105', '090106'])
 
 /**
  * SQLSTATE of a cancelled statement: by a time limit of the warehouse, because too many are waiting for the table, or by a person. The rows are not at
