@@ -31,6 +31,9 @@ testDestination(clickhouse, {
     [500, 'Code: 201. DB::Exception: Quota for user `gateway` for 3600s has been exceeded', 'retry', code(201)],
     [500, 'Code: 285. DB::Exception: Number of alive replicas is less than requested', 'retry', code(285)],
     [500, 'Code: 164. DB::Exception: Cannot execute query in readonly mode', 'unauthorized', code(164)],
+    [501, 'Code: 48. DB::Exception: Method write is not supported by storage View', 'unauthorized', code(48)],
+    [500, 'Code: 55. DB::Exception: Method write is not supported by storage Distributed without a sharding key', 'unauthorized', code(55)],
+    [404, 'Code: 115. DB::Exception: Unknown setting insert_deduplication_token', 'unauthorized', code(115)],
     [500, 'Code: 195. DB::Exception: It is not allowed to connect from this address', 'unauthorized', code(195)],
     // The body may be in another format, or missing.
     [500, '', 'unauthorized', code(497)],

@@ -127,8 +127,11 @@ function checkColumns(response: OutgoingResponse): string | undefined {
 
 // ---- answers ----
 
-/** Errors in login, address, database, table, column, grant, or a read-only profile: the same for every row until somebody changes the configuration. */
-const CONFIGURATION_CODES = new Set([16, 60, 81, 164, 192, 193, 194, 195, 291, 452, 497, 516])
+/**
+ * Errors in login, address, database, table, column, grant, or a read-only profile, a table that cannot be written to (a view, or several shards without
+ * a key), a server too old for a setting: the same for every row until somebody changes the configuration.
+ */
+const CONFIGURATION_CODES = new Set([16, 48, 55, 60, 81, 115, 164, 192, 193, 194, 195, 291, 452, 497, 516])
 /** Temporary troubles of the server: time, memory, threads, files, disk space, object storage, parts, replicas, Keeper, network. */
 const BUSY_CODES = new Set([
   75, 76, 159, 173, 203, 204, 209, 210, 225, 236, 241, 242, 243, 244, 254, 265, 279, 285, 286, 319, 394, 425, 439, 499, 519, 999, 1_000, 1_001, 1_002,
