@@ -43,6 +43,12 @@ const encode = async (changes: Partial<DestinationContext> = {}, batch = records
   (await snowflake.encode(batch, settings, { ...context, ...changes }))[0]!
 const answer = (status: number, body: object): OutgoingResponse => ({ status, headers: {}, body: Buffer.from(JSON.stringify(body)) })
 
+it('tries a statement on which Snowflake itself failed a few times, because rows may be at fault or none', () => {
+  const failed = { code: '000603', sqlState: 'XX000', message: 'SQL execution internal error: Processing aborted by error 300010:391167117' }
+  const request: OutgoingRequest = { method: 'POST', url: 'https://myorg-account1.snowflakecomputing.com/api/v2/statements', headers: {} }
+  expect(snowflake.classify?.(answer(422, failed), request)).toMatchObject({ kind: 'retry', maxAttempts: 10 })
+})
+
 describe('Snowflake', () => {
   it('gets all rows as one bound value of a MERGE, and no value in the statement', async () => {
     const { url, body } = await encode()

@@ -208,6 +208,9 @@ const CONFIGURATION_CODES = new Set(['000606', '000605', '000904', '002003', '00
  * fault.
  */
 const CANCELED = '57014'
+/** SQLSTATE of an internal error: usually an incident of the platform, but a row may be what it fails on, so the tries are limited. */
+const INTERNAL = 'XX000'
+const INTERNAL_TRIES = 10
 
 function classify(response: OutgoingResponse): DeliveryOutcome {
   const { status } = response
@@ -218,5 +221,6 @@ function classify(response: OutgoingResponse): DeliveryOutcome {
   // 390xxx: all problems with the token.
   if (status >= 400 && (CONFIGURATION_CODES.has(code) || /^390\d{3}$/.test(code))) return { kind: 'unauthorized', message }
   if (status === 422 && sqlState === CANCELED) return { kind: 'retry', message }
+  if (status === 422 && sqlState === INTERNAL) return { kind: 'retry', message, maxAttempts: INTERNAL_TRIES }
   return classifyHttp(response)
 }
