@@ -99,6 +99,14 @@ describe('retry discipline', () => {
     expect(backup.requests).toHaveLength(0)
   })
 
+  it(verifies('P42', 'C3', 'sends a request that loses its connection twice in all, whether the first connection was kept or new'), async () => {
+    primary.script(stream(chatText('kept')))
+    await (await ask(false)).json()
+    primary.script(reset())
+    expect(((await (await ask(false)).json()) as { output_text: string }).output_text).toBe('from the backup')
+    expect(primary.requests).toHaveLength(3)
+  })
+
   it(verifies('P47', 'C6', 'asks a silent endpoint only once'), async () => {
     primary.script(silence())
     await (await ask(false)).json()

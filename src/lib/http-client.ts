@@ -86,6 +86,7 @@ class DispatchedExchange implements Exchange, SentHandler {
   /** The request, kept while it may have to be sent again. */
   #sent: Dispatcher.DispatchOptions | undefined
   readonly #sentAgainUntil: number
+  #sentTwice = false
   readonly head: Promise<ResponseHead>
   readonly #highWater: number
   #resolveHead!: (head: ResponseHead) => void
@@ -145,6 +146,7 @@ class DispatchedExchange implements Exchange, SentHandler {
     // Raw headers are a dozen buffers that would live as long as the answer; only handlers that want the original bytes need them.
     controller.rawHeaders = null
     this.#sent = undefined
+    this.#sentTwice = false
     if (status < 200) {
       if (++this.#informational > MAX_INFORMATIONAL)
         this.#abort(new HttpFailure('protocol', `the answer is announced for ever (status ${status})`, true))
@@ -182,7 +184,9 @@ class DispatchedExchange implements Exchange, SentHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
     if (this.#isSentAgain(error)) return
-    this.#fail(toFailure(error, this.#controller !== undefined))
+    const failure = toFailure(error, this.#controller !== undefined)
+    if (failure.kind === 'reset') failure.twice = this.#sentTwice
+    this.#fail(failure)
   }
 
   /**
@@ -197,6 +201,7 @@ class DispatchedExchange implements Exchange, SentHandler {
     this.#sent = undefined
     if (kept === undefined || sent === undefined || this.#failure !== undefined) return false
     if (!isLostConnection(error) || performance.now() > this.#sentAgainUntil) return false
+    this.#sentTwice = true
     kept.dispatch(sent, this)
     return true
   }

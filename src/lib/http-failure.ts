@@ -7,6 +7,8 @@ export type HttpFailureKind = 'connect-timeout' | 'connect' | 'exhausted' | 'res
 export class HttpFailure extends Error {
   readonly kind: HttpFailureKind
   readonly sent: boolean
+  /** The request was sent a second time, over a new connection, and that was lost as well before any answer: a third time would be one too many. */
+  twice = false
 
   constructor(kind: HttpFailureKind, message: string, sent: boolean, cause?: unknown) {
     super(message, { cause })

@@ -19,3 +19,10 @@ it('a lost connection counts as a failure of the provider', () => {
   expect(failure).toMatchObject({ status: 502, failover: 'retry', details: { source: 'provider', providerName: 'Acme' } })
   expect(judgeFailure(failure)).toBe('outage')
 })
+
+it('a request that was already sent a second time is not sent to the same endpoint a third time', () => {
+  const lost = Object.assign(new HttpFailure('reset', 'the connection ended early', true), { twice: true })
+  const failure = attemptFailure(lost, input, undefined)
+  expect(failure).toMatchObject({ status: 502, failover: 'next' })
+  expect(judgeFailure(failure)).toBe('outage')
+})

@@ -27,7 +27,7 @@ export function attemptFailure(
   if (isGatewayError(error)) return error.details.source === 'provider' ? error.with(from) : error
   if (error instanceof HttpFailure) {
     if (error.kind === 'exhausted') return noRoom(error)
-    const failover = error.kind === 'connect-timeout' ? 'next' : 'retry'
+    const failover = error.kind === 'connect-timeout' || error.twice ? 'next' : 'retry'
     return new GatewayError('provider_unavailable', `${endpoint.providerName}: ${error.message}`, { ...from, failover, cause: error })
   }
   if (error instanceof SseLimitError || error instanceof EventStreamError)
