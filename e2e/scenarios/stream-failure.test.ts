@@ -251,6 +251,17 @@ describe('stream_failure: continue', () => {
     expect(tries()).toEqual([1, 1, 0])
   })
 
+  it('gives a JSON caller another answer where every other endpoint is known to start over', async () => {
+    more = await launch([{}, { options: { prefill: false } }, { options: { prefill: false } }])
+    primary.script(stream([chatEvents.role(), chatEvents.text('Once ')], { then: 'hang' }))
+    expect(await (await send('continue', { stream: false }, more)).json()).toMatchObject({
+      status: 'completed',
+      output_text: 'there was a king',
+      usage: { input_tokens: CHAT_USAGE.prompt_tokens, output_tokens: CHAT_USAGE.completion_tokens },
+    })
+    expect(tries()).toEqual([1, 1, 0])
+  })
+
   it('serves a JSON caller as well', async () => {
     const response = await send('continue', { stream: false })
     expect(await response.json()).toMatchObject({ status: 'completed', output_text: 'Once upon a time there was a king' })

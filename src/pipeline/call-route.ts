@@ -10,7 +10,7 @@ import { modelNames, planRoute, type Plan, type PlannedAttempt, type RoutingDefa
 import type { Sticky, StickySession } from '../router/sticky.ts'
 import { resolveModel } from '../router/variants.ts'
 import type { OwnCredentials } from './own-credentials.ts'
-import { Continuation } from './stream-failure.ts'
+import { Continuation, goesOn } from './stream-failure.ts'
 
 /** What planning needs. */
 export interface PlanningOptions {
@@ -77,9 +77,10 @@ export async function planCall(options: PlanningOptions, call: Call): Promise<Ro
   call.trace.rejected = planned.rejected
   Object.assign(call.trace.params, planned.params)
   if (planned.error !== undefined) throw planned.error
-  const mode = failureModeOf(call, options)
+  const plan = preferring(planned, call.preferredEndpoint)
+  const mode = failureModeOf(call, options, plan)
   return {
-    plan: preferring(planned, call.preferredEndpoint),
+    plan,
     session,
     own,
     adaptation,
@@ -95,14 +96,15 @@ export async function planCall(options: PlanningOptions, call: Call): Promise<Ro
 }
 
 /**
- * What happens to an answer that breaks. One with tools or a schema can hardly ever be continued; a JSON caller has seen nothing of it, and gets all of
- * it from another endpoint.
+ * What happens to an answer that breaks. One with tools or a schema can hardly ever be continued, and none where every further endpoint is known to
+ * start over; a JSON caller has seen nothing of it, and gets all of it from another endpoint.
  */
-function failureModeOf({ streamFailure, stream, request }: Call, options: PlanningOptions): StreamFailure {
+function failureModeOf({ streamFailure, stream, request }: Call, options: PlanningOptions, { attempts }: Plan): StreamFailure {
   const mode = streamFailure ?? options.streamFailure?.() ?? 'fail'
   if (mode !== 'continue' || stream) return mode
   const { tools = [], text } = request
-  return tools.length > 0 || (text?.format?.type ?? 'text') !== 'text' ? 'fail' : mode
+  if (tools.length > 0 || (text?.format?.type ?? 'text') !== 'text') return 'fail'
+  return attempts.slice(1).some(({ endpoint }) => goesOn(endpoint, request)) ? mode : 'fail'
 }
 
 /** Items that were refused in one turn are not sent again in the next. */

@@ -107,8 +107,8 @@ export class Continuation {
   }
 
   /** Whether this endpoint can: one that is known to refuse assistant prefill, or to start over, is not asked. */
-  suits({ connection, upstreamModel }: Endpoint, request: ModelRequest): boolean {
-    return this.#begun() === '' || connection.dialect.prefills?.(request, { options: connection.options, upstreamModel }) !== false
+  suits(endpoint: Endpoint, request: ModelRequest): boolean {
+    return this.#begun() === '' || goesOn(endpoint, request)
   }
 
   /** The request with the answer so far as its last assistant message. Reasoning is left out, because no other provider can read it. */
@@ -184,6 +184,10 @@ export class Continuation {
     else if (event.type === 'refusal-delta') this.#blocked = true
   }
 }
+
+/** Whether an endpoint may go on where an answer broke, as far as is known beforehand. */
+export const goesOn = ({ connection, upstreamModel }: Endpoint, request: ModelRequest): boolean =>
+  connection.dialect.prefills?.(request, { options: connection.options, upstreamModel }) !== false
 
 /** Fits the events of a continuing endpoint to the items that are open for the caller: fresh keys, and the first message joined to the open one. */
 class Splice {
