@@ -160,7 +160,7 @@ describe('text', () => {
   it('streams a refusal as such', () => {
     const events = decode([delta({ refusal: 'I ' }), delta({ refusal: 'cannot' }), end()])
     expect(foldEvents(events).refusal).toBe('I cannot')
-    expect(last(events).reason).toBe('stop')
+    expect(last(events).reason).toBe('refusal')
   })
   it('carries log probabilities', () => {
     const logprobs = { content: [{ token: 'a', logprob: -0.1, bytes: null, top_logprobs: [{ token: 'b', logprob: -2, bytes: [98] }] }] }
@@ -703,6 +703,8 @@ describe('the end', () => {
   })
   it('keeps a refusal that is told in words', () => {
     expect(last(decode([delta({ refusal: 'No.' }), end('refusal')])).reason).toBe('refusal')
+    expect(last(decode([delta({ refusal: 'No.' }), end('stop')]))).toMatchObject({ reason: 'refusal', nativeReason: 'stop' })
+    expect(last(decode([text('a'), delta({ refusal: 'No.' }), end('stop')])).reason).toBe('stop')
   })
   it('takes declared finish reasons', () => {
     expect(last(decode([text('a'), end('zu_lang')], { options: { finish_reasons: { zu_lang: 'length' } } })).reason).toBe('length')

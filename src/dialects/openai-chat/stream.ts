@@ -277,10 +277,12 @@ export class ChatDecoder implements Decoder {
     if (finish === 'overloaded') throw this.#unavailable('an answer it could not finish for lack of resources', undefined, 'provider_overloaded')
   }
 
-  /** Decoded calls decide, not the finish reason; an undeclared reason counts as a normal stop. */
+  /** What was decoded decides, calls or nothing but a refusal, not the finish reason; an undeclared one counts as a normal stop. */
   #reasonOf(finish: Finish | undefined): FinishReason {
     if (finish === 'length' || finish === 'content_filter' || finish === 'refusal') return finish
-    return this.#writer.hasCalls ? 'tool_calls' : 'stop'
+    const { hasCalls, refused, textLength } = this.#writer
+    if (hasCalls) return 'tool_calls'
+    return refused && textLength === 0 ? 'refusal' : 'stop'
   }
 
   #unavailable(what: string, raw?: string, type?: ErrorType): GatewayError {
