@@ -133,8 +133,11 @@ function verdictIn(text: string): Pick<Verdict, 'flagged' | 'categories'> | unde
   return undefined
 }
 
-/** What may precede an object on its line, and follow it: a fence, and the marks of models. */
-const BEFORE = /^(?:`{1,3}\w*)?$|<[^\s<>]{1,20}>$/
+/**
+ * What may precede an object on its line, and follow it: a fence, and tags. Words may come before it only where they end with a mark of models or with
+ * their thoughts: the tag of a sentence may be one that the judge was told to answer with, too.
+ */
+const BEFORE = /^(?:`{1,3}\w*|(?:<[^\s<>]{1,20}>\s*)*)$|<(?:\|[^\s<>]{1,20}\||\/(?:think|thinking|thought|thoughts|reasoning))>$/i
 const BEHIND = /^(?:`{1,3})?(?:\s*<[^\s<>]{1,20}>)*$/
 
 /** An object in a sentence may be one that the judge was told to answer with, and speaks about. */
