@@ -1,5 +1,7 @@
-import type { JsonObject } from '../../core/item.ts'
+import type { JsonObject, OtherItem } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
+import type { AssistantPart } from '../shared/conversation.ts'
+import { imageUrlOf } from '../shared/image-item.ts'
 import { unmetImageOptions } from '../shared/image-output.ts'
 import type { OpenAiChatOptions } from './options.ts'
 
@@ -14,4 +16,13 @@ export function encodeImageOutput(request: ModelRequest, options: OpenAiChatOpti
     ...(modalities === undefined || modalities.length === 0 ? {} : { modalities }),
     ...(config === undefined || Object.keys(config).length === 0 ? {} : { image_config: config }),
   }
+}
+
+/** Whether the server gets this picture of an earlier answer back. Without it, the model cannot change what it has drawn. */
+export const keepPicture = (item: OtherItem, { image_output: known }: OpenAiChatOptions): boolean => known && imageUrlOf(item) !== undefined
+
+/** Pictures of an earlier answer, in the member of the message in which the server sent them. */
+export function picturesOf(parts: readonly AssistantPart[]): JsonObject {
+  const images = parts.flatMap((part) => (part.type === 'item' ? [{ type: 'image_url', image_url: { url: imageUrlOf(part.item) } }] : []))
+  return images.length === 0 ? {} : { images }
 }

@@ -8,6 +8,7 @@ import type { AssistantPart, CallPart, Conversation, ToolResult, Turn } from '..
 import type { ReasoningPart } from '../shared/reasoning-replay.ts'
 import { tryParseJson, wholeArguments } from '../shared/json.ts'
 import { canEncode, encodePart, isImage } from './content.ts'
+import { picturesOf } from './image-output.ts'
 import { oneCallEach, takesSeveralCalls } from './one-call.ts'
 import type { OpenAiChatOptions } from './options.ts'
 
@@ -150,6 +151,7 @@ function assistantMessage(parts: readonly AssistantPart[], options: OpenAiChatOp
     role: 'assistant',
     ...content,
     ...replayFields(reasoning, calls.length > 0, text, options, scope),
+    ...picturesOf(parts),
     ...(calls.length === 0 ? {} : { tool_calls: toolCalls(calls, parts, options, scope) }),
   }
 }

@@ -214,7 +214,9 @@ export const openAiChatOptions = z.strictObject({
   image_output: z
     .boolean()
     .default(false)
-    .describe('Whether the server knows `modalities` and `image_config`, so that models may answer with images.'),
+    .describe(
+      'Whether the server knows `modalities` and `image_config`, so that models may answer with images. They get these back in `images` of the message.',
+    ),
   cache_breakpoints: z.boolean().default(false).describe('Whether prompt cache breakpoints are sent as `cache_control` of text parts.'),
 
   // ---- answers ----

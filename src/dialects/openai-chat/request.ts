@@ -14,7 +14,7 @@ import { flattenTools } from '../shared/tools.ts'
 import type { FlatTools } from '../shared/tools.ts'
 import { foldTurns } from '../shared/turns.ts'
 import { placeBreakpoints } from './cache.ts'
-import { encodeImageOutput } from './image-output.ts'
+import { encodeImageOutput, keepPicture } from './image-output.ts'
 import { encodeMessages } from './messages.ts'
 import { callIdsFor, refuses, takesSampling, type OpenAiChatOptions } from './options.ts'
 import { encodeReasoning } from './reasoning.ts'
@@ -42,6 +42,7 @@ export function encodeRequest(request: ModelRequest, endpoint: ChatTarget): Enco
     laterSystem: ['first-only', 'none'].includes(options.system_role) ? 'user-text' : 'in-place',
     alternate: options.alternating_roles,
     keepReasoning: (part) => readable(part, target),
+    keepItem: (item) => keepPicture(item, options),
   })
   for (const field of conversation.dropped) dropped.push(field)
   // The loss of its own reasoning is not reported for a server that never accepts any back.

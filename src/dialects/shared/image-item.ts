@@ -8,3 +8,9 @@ export function imageItem(result: string, mimeType = ''): OtherItem {
   const format = /^image\/([\w.+-]+)/i.exec(mimeType)?.[1]?.toLowerCase() ?? USUAL
   return { type: 'image_generation_call', status: 'completed', result, ...(format === USUAL ? {} : { output_format: format }) }
 }
+
+/** The address of the picture in such an item; its bytes become a data URL. */
+export function imageUrlOf({ type, result, output_format: format }: OtherItem): string | undefined {
+  if (type !== 'image_generation_call' || typeof result !== 'string' || result === '') return undefined
+  return /^(?:data|https?):/i.test(result) ? result : `data:image/${typeof format === 'string' ? format : USUAL};base64,${result}`
+}
