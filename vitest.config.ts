@@ -102,6 +102,7 @@ const SCENARIOS_TOGETHER = [
   'scenarios/next-model',
   'scenarios/open-responses',
   'scenarios/openapi',
+  'scenarios/picture-money',
   'scenarios/plugins',
   'scenarios/presets',
   'scenarios/reasoning-scope',

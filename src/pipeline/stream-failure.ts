@@ -39,7 +39,7 @@ export class AnswerBuffer {
   }
 }
 
-type Writer = Pick<AttemptRecord, 'endpoint' | 'isByok' | 'counted' | 'costUsd' | 'tierFactor'>
+type Writer = Pick<AttemptRecord, 'endpoint' | 'isByok' | 'counted' | 'costUsd' | 'tierFactor' | 'dropped'>
 
 /** `continue`: what the caller has of a broken answer, and how the next endpoint's events continue it. One per call. */
 export class Continuation {
@@ -138,10 +138,10 @@ export class Continuation {
   }
 
   /** The likely usage of the endpoint that writes now, since the one before it broke. */
-  #estimate(request: ModelRequest): Usage {
+  #estimate(request: ModelRequest, { dropped }: Writer): Usage {
     const before = this.#spent?.chars ?? 0
     const outputTokens = Math.ceil((this.#fold.chars - before) / CHARS_PER_TOKEN)
-    const { inputTokens, audioTokens } = estimateRequest(request)
+    const { inputTokens, audioTokens } = estimateRequest(request, dropped)
     return createUsage({
       inputTokens: inputTokens + Math.ceil(before / CHARS_PER_TOKEN),
       audioInputTokens: audioTokens,
@@ -153,7 +153,7 @@ export class Continuation {
   #spend(request: ModelRequest, attempt: Writer): void {
     const before = this.#spent
     const { chars } = this.#fold
-    const usage = mendEstimate(this.#estimate(request), attempt.counted)
+    const usage = mendEstimate(this.#estimate(request, attempt), attempt.counted)
     const cost = attemptCost(this.#costOf, usage, attempt)
     attempt.costUsd = cost.total
     this.#spent = before === undefined ? { usage, cost, chars } : { usage: addUsage(before.usage, usage), cost: addCost(before.cost, cost), chars }
@@ -165,7 +165,7 @@ export class Continuation {
     const { served } = call.trace
     if (this.#spent === undefined || served === undefined || last?.type !== 'response-end') return events
     this.#finished = true
-    const usage = last.usage ?? this.#estimate(call.request)
+    const usage = last.usage ?? this.#estimate(call.request, served)
     const cost = attemptCost(this.#costOf, usage, served)
     served.costUsd = cost.total
     call.trace.answerCost = addCost(this.#spent.cost, cost)

@@ -105,12 +105,22 @@ describe('estimateRequest', () => {
   it('does not take bytes for text', () => {
     const bytes = 'A'.repeat(4_000_000)
     for (const item of [
-      { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: bytes },
+      { type: 'image_generation_call', id: 'ig_1', status: 'failed', result: '' },
       { type: 'gateway:image_generation', id: 'ig_1', imageB64: bytes },
       { type: 'compaction', encrypted_content: bytes },
       { type: 'reasoning', summary: [], encrypted_content: sealReasoning({ format: 'unknown', scope: 's', data: bytes }) },
     ])
       expect(of({ input: [item] }).inputTokens).toBeLessThan(50)
+  })
+  it('counts a picture that a model drew like one that it was given, unless the endpoint did not get it', () => {
+    const drawn: Partial<ModelRequest> = {
+      input: [{ type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'A'.repeat(4_000_000) }],
+    }
+    const given = of({ input: [{ type: 'message', role: 'user', content: [{ type: 'input_image', image_url: 'x' }] }] })
+    expect(of(drawn).inputTokens - given.inputTokens).toBeGreaterThanOrEqual(0)
+    expect(of(drawn)).toMatchObject({ inputs: 0, leastTokens: expect.toSatisfy((least: number) => least < 20) })
+    expect(of(drawn).inputTokens).toBeLessThan(given.inputTokens + 50)
+    expect(estimateRequest({ input: [], ...drawn }, ['temperature', 'input: image_generation_call']).inputTokens).toBe(0)
   })
   it('collects the media kinds of messages and tool outputs', () => {
     const { inputs } = of({

@@ -65,10 +65,11 @@ interface Tally {
   budget: number
 }
 
-export function estimateRequest(request: ModelRequest): RequestEstimate {
+/** `notSent`: notes of an encoder (`dropped`), which name the types of items that its endpoint did not receive. */
+export function estimateRequest(request: ModelRequest, notSent: readonly string[] = []): RequestEstimate {
   const tally: Tally = { text: 0, media: 0, audio: 0, inputs: 0, budget: WALK_BUDGET }
   if (typeof request.instructions === 'string') tally.text += textTokens(request.instructions) + ITEM_OVERHEAD
-  for (const item of request.input) addItem(item, tally)
+  for (const item of request.input) if (notSent.length === 0 || !notSent.includes(`input: ${item.type}`)) addItem(item, tally)
   for (const tool of request.tools ?? []) walk(tool, tally, 'named', 0)
   const format = request.text?.format
   if (format?.type === 'json_schema') walk(format, tally, 'named', 0)
@@ -129,6 +130,11 @@ function addItem(item: InputItem, tally: Tally): void {
     }
     case 'input_tokens':
       addTokens(item, fields['tokens'], tally)
+      break
+    case 'image_generation_call':
+      // A picture that a model drew costs as much to look at as one that it was given. It excludes no endpoint: those without pictures do not get it.
+      if (fields['result']) tally.media += IMAGE_TOKENS
+      walk(item, tally, 'named', 0)
       break
     default:
       walk(item, tally, TOLD_AS_TEXT.test(item.type) ? 'named' : 'foreign', 0)

@@ -8,7 +8,7 @@ export function estimateUsage(call: Call): Usage {
   if (call.trace.served === undefined) return createUsage({})
   const { text, reasoning } = writtenText(call.output())
   const reasoningTokens = Math.ceil(textTokens(reasoning))
-  const { inputTokens, audioTokens } = estimateRequest(call.request)
+  const { inputTokens, audioTokens } = estimateRequest(call.request, call.trace.served.dropped)
   const estimate = createUsage({
     inputTokens,
     audioInputTokens: audioTokens,
