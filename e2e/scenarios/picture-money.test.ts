@@ -29,7 +29,15 @@ beforeEach(async () => {
       { slug: 'draws', ...provider, options: { image_output: true } },
       { slug: 'writes', ...provider },
     ],
-    models: [model('draws'), model('writes')],
+    models: [
+      model('draws'),
+      model('writes'),
+      {
+        slug: 'acme/fox-image',
+        context_length: 200_000,
+        endpoints: [{ provider: 'draws', upstream_model: 'fox-image-1', pricing: { input: 1, output: 2, output_image: 30 } }],
+      },
+    ],
     routing: { sticky: false, cooldown: false, retries: false },
   })
 })
@@ -52,4 +60,26 @@ it('an answer that nobody counted is charged for pictures that its endpoint got,
   const costAt = async (model: string): Promise<number> => ((await (await ask(model)).json()) as { usage: { cost: number } }).usage.cost
   expect(await costAt('acme/draws')).toBeGreaterThan(0.02)
   expect(await costAt('acme/writes')).toBeLessThan(0.002)
+})
+
+it('a picture that was drawn is paid for, whether its vendor counts it or its caller leaves as soon as it has it', async () => {
+  const picture = { images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }] }
+  const drawn = [chatEvents.role(), { ...chatEvents.role(), choices: [{ index: 0, delta: picture, finish_reason: null }] }]
+  upstream.script(stream([...drawn, chatEvents.finish(), chatEvents.done()]))
+  const request = { model: 'acme/fox-image', input: 'Draw.', modalities: ['image', 'text'] }
+  const { usage } = (await (await gateway.respond(request)).json()) as { usage: { cost: number } }
+  expect(usage.cost).toBeGreaterThan(0.03)
+
+  upstream.script(stream(drawn, { then: 'hang' }))
+  const leaves = new AbortController()
+  const response = await gateway.respond({ ...request, stream: true }, { signal: leaves.signal })
+  let seen = ''
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) if ((seen += chunk).includes('output_item.done')) break
+  leaves.abort()
+  const recorded = `/api/v1/generation?id=${response.headers.get('x-generation-id')}`
+  await expect
+    .poll(
+      async () => ((await (await gateway.api('GET', recorded, undefined, gateway.key)).json()) as { data?: { total_cost: number } }).data?.total_cost,
+    )
+    .toBeGreaterThan(0.03)
 })

@@ -74,4 +74,9 @@ describe('mendEstimate', () => {
   it('keeps the estimate of a prompt that was not counted', () => {
     expect(mendEstimate(estimate, createUsage({ outputTokens: 60 }))).toMatchObject({ inputTokens: 100, outputTokens: 60 })
   })
+  it('keeps the pictures of an answer of which only the prompt was counted', () => {
+    const drawn = createUsage({ inputTokens: 100, outputTokens: 1_300, imageOutputTokens: 1_290, estimated: true })
+    expect(mendEstimate(drawn, createUsage({ inputTokens: 90 }))).toMatchObject({ inputTokens: 90, outputTokens: 1_300, imageOutputTokens: 1_290 })
+    expect(mendEstimate(drawn, createUsage({ outputTokens: 2_600, imageOutputTokens: 2_580 }))).toMatchObject({ imageOutputTokens: 2_580 })
+  })
 })

@@ -117,7 +117,7 @@ export function mendEstimate(estimate: Usage, counted: Usage | undefined): Usage
     cachedAudioTokens,
     outputTokens: Math.max(estimate.outputTokens, counted.outputTokens),
     reasoningTokens: Math.max(estimate.reasoningTokens, counted.reasoningTokens),
-    imageOutputTokens: counted.imageOutputTokens,
+    imageOutputTokens: Math.max(estimate.imageOutputTokens ?? 0, counted.imageOutputTokens ?? 0),
     priceFactor: counted.priceFactor,
     requests: counted.requests,
     serverToolUse: counted.serverToolUse,

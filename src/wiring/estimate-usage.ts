@@ -3,18 +3,29 @@ import { createUsage, mendEstimate, type Usage } from '../core/usage.ts'
 import { writtenText } from '../doors/responses/resource.ts'
 import { estimateRequest, textTokens } from '../router/estimate.ts'
 
+/** Tokens of a picture in an answer; vendors charge about 1,100 to 1,300 for a usual one. */
+const PICTURE_TOKENS = 1_290
+
 /** The usage of a call for which the upstream reported none or not all, estimated from the prompt and the output so far. */
 export function estimateUsage(call: Call): Usage {
   if (call.trace.served === undefined) return createUsage({})
   const { text, reasoning } = writtenText(call.output())
   const reasoningTokens = Math.ceil(textTokens(reasoning))
   const { inputTokens, audioTokens } = estimateRequest(call.request, call.trace.served.dropped)
+  const imageOutputTokens = picturesIn(call) * PICTURE_TOKENS
   const estimate = createUsage({
     inputTokens,
     audioInputTokens: audioTokens,
-    outputTokens: Math.ceil(textTokens(text)) + reasoningTokens + (call.trace.undeliveredTokens ?? 0),
+    outputTokens: Math.ceil(textTokens(text)) + reasoningTokens + imageOutputTokens + (call.trace.undeliveredTokens ?? 0),
+    imageOutputTokens,
     reasoningTokens,
     estimated: true,
   })
   return mendEstimate(estimate, call.trace.served.counted)
+}
+
+/** How many pictures the model has written. Those of a tool are no output of the model, and are charged in another way. */
+function picturesIn({ output, trace }: Call): number {
+  if (trace.served?.endpoint.outputModalities.has('image') !== true) return 0
+  return output().filter((item) => item.type === 'image_generation_call' && Boolean((item as { readonly result?: unknown }).result)).length
 }
