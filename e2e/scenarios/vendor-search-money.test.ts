@@ -112,3 +112,49 @@ describe('a tool of a vendor that is charged separately, at an unknown price', (
     await other.close()
   })
 })
+
+describe('a search of a vendor whose price is unknown', () => {
+  const open = async (limits: object, pricing: object = { input: 1, output: 2 }) => {
+    const other = await startGateway({
+      providers: [
+        {
+          slug: 'acme',
+          dialect: 'anthropic-messages',
+          base_url: upstream.url,
+          api_keys: ['key'],
+          options: { web_search_tool: 'web_search_20250305' },
+        },
+      ],
+      models: [{ slug: 'acme/claude', context_length: 200_000, endpoints: [{ provider: 'acme', upstream_model: 'one', pricing }] }],
+      limits,
+    })
+    const { key } = (await (await other.api('POST', '/api/v1/keys', { name: 'limited', limit: 1 })).json()) as { key: string }
+    const asked = async (tools: readonly object[]) => {
+      const headers = { 'x-gateway-experimental-metadata': 'enabled' }
+      const response = await other.respond({ model: 'acme/claude', input: 'hi', tools }, { key, headers })
+      return { status: response.status, answer: (await response.json()) as object }
+    }
+    return { other, asked }
+  }
+
+  it(verifies('H8', 'makes the cost of the answer unknown instead of that of its tokens'), async () => {
+    const { other, asked } = await open({})
+    const { status, answer } = await asked([{ type: 'web_search' }])
+    expect(status).toBe(200)
+    expect(answer).toMatchObject({ usage: { cost: null }, gateway_metadata: { params: { unknown_price: expect.any(String) as string } } })
+    await other.close()
+  })
+
+  it(verifies('H8', 'is refused to a caller with a limit if so configured, unless it has a price, if only of zero'), async () => {
+    const { other, asked } = await open({ unknown_price: 'deny' })
+    const refused = await asked([{ type: 'web_search' }])
+    expect(refused.status).toBe(404)
+    expect(refused.answer).toMatchObject({ error: { message: expect.stringContaining('web_search of acme/claude') as string } })
+    expect(upstream.requests).toHaveLength(0)
+    await other.close()
+    const free = await open({ unknown_price: 'deny' }, { input: 1, output: 2, web_search: 0 })
+    const answered = await free.asked([{ type: 'web_search' }])
+    expect(answered.answer).toMatchObject({ usage: { cost: 12 / 1e6 } })
+    await free.other.close()
+  })
+})

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { pricingOn, announcedAt, type Pricing } from '../core/pricing.ts'
-import { addUsage, createUsage, mendEstimate, ZERO_USAGE } from '../core/usage.ts'
+import { addUsage, createUsage, mendEstimate, ZERO_USAGE, type Usage } from '../core/usage.ts'
 import { priceAt } from '../router/columns.ts'
 import { computeCost } from './cost.ts'
 import { verifies } from '../../e2e/requirements.ts'
@@ -192,6 +192,17 @@ describe('an unknown cost is reported as unknown', () => {
     const drawn = createUsage({ inputTokens: 10, outputTokens: 1, unpriced: true })
     expect([drawn, addUsage(drawn, ZERO_USAGE), mendEstimate(ZERO_USAGE, drawn)].map((one) => computeCost(one, PRICES).source)).toEqual(
       Array(3).fill('unknown'),
+    )
+  })
+  test.each<[string, Pricing, Partial<Usage>, 'catalog' | 'upstream' | 'unknown']>([
+    ['at no known price', PRICES, {}, 'unknown'],
+    ['at a price of zero', { ...PRICES, webSearch: 0 }, {}, 'catalog'],
+    ['which a price per request includes', { ...PRICES, request: 0.01 }, {}, 'catalog'],
+    ['which a reported cost includes', PRICES, { reportedCost: 1 }, 'upstream'],
+  ])('after a search of the vendor %s', (_name, pricing, more, source) => {
+    expect(computeCost({ ...used, serverToolUse: { web_search: 1 }, ...more }, pricing).source).toBe(source)
+    expect(computeCost({ ...used, serverToolUse: { web_search: 0, web_fetch: 1 }, ...more }, PRICES).source).toBe(
+      more.reportedCost ? 'upstream' : 'catalog',
     )
   })
   test('the price of output may be missing when there is no output', () => {

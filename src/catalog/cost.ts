@@ -1,5 +1,5 @@
 import type { Cost } from '../core/generation.ts'
-import { announcedAt, isPerRequest, windowAt, type PriceTier, type Pricing } from '../core/pricing.ts'
+import { announcedAt, isPerRequest, isSearchPriced, windowAt, type PriceTier, type Pricing } from '../core/pricing.ts'
 import type { Usage } from '../core/usage.ts'
 import type { Clock } from '../lib/clock.ts'
 
@@ -38,7 +38,7 @@ function ratesFor(pricing: Pricing, inputTokens: number, at?: number): Rates {
  * Cached audio costs the price of cached audio if it is known, or else the price of cache reads.
  *
  * A cost that the upstream reports takes precedence; prices then only split it. A missing cache price is the input price. `source` is `unknown` when
- * tokens of an unknown price were used: the figures are then a lower bound, not a price of zero.
+ * tokens of an unknown price were used, or searches were made at one: the figures are then a lower bound, not a price of zero.
  *
  * @param at when the answer ended, in milliseconds; without it prices do not depend on the hour
  */
@@ -98,12 +98,14 @@ export const createCostOf =
     computeCost(usage, pricing, {}, clock.now())
 
 function unitItems(usage: Usage, pricing: Pricing): { readonly [item: string]: number } {
-  const searches = usage.serverToolUse?.['web_search'] ?? 0
+  const searches = searchesIn(usage)
   return {
     ...(pricing.request ? { request: pricing.request * (usage.requests ?? 1) } : {}),
     ...(pricing.webSearch && searches > 0 ? { web_search: pricing.webSearch * searches } : {}),
   }
 }
+
+const searchesIn = ({ serverToolUse }: Usage): number => serverToolUse?.['web_search'] ?? 0
 
 /** The input's share of a reported total: by the catalog's prices, or else by tokens. */
 function inputShare(usage: Usage, input: number, output: number): number {
@@ -111,11 +113,12 @@ function inputShare(usage: Usage, input: number, output: number): number {
   return usage.totalTokens > 0 ? usage.inputTokens / usage.totalTokens : 1
 }
 
-/** Whether every kind of token used has a price or, if none was used, whether any price exists. */
+/** Whether every kind of token used, and searches that were made, have a price or, if no token was used, whether any price exists. */
 function isKnown(usage: Usage, rates: Rates, pricing: Pricing): boolean {
   const inputKnown = rates.input !== undefined || (usage.inputTokens === usage.cachedTokens && rates.cacheRead !== undefined)
   const outputKnown = rates.output !== undefined
   if (usage.unpriced === true) return false
+  if (searchesIn(usage) > 0 && !isSearchPriced(pricing)) return false
   if (isPerRequest(pricing, rates)) return true
   if (usage.totalTokens === 0) return inputKnown || outputKnown
   return (inputKnown || usage.inputTokens === 0) && (outputKnown || usage.outputTokens === 0)

@@ -49,6 +49,10 @@ export interface Pricing extends TokenPrices {
 export const isPerRequest = ({ request }: Pick<Pricing, 'request'>, { input, output }: Pick<TokenPrices, 'input' | 'output'>): boolean =>
   request !== undefined && input === undefined && output === undefined
 
+/** Whether searches of the vendor's own have a price. Who charges by the request searches for it. */
+export const isSearchPriced = ({ webSearch, request }: Pick<Pricing, 'webSearch' | 'request'>): boolean =>
+  webSearch !== undefined || request !== undefined
+
 const DAY_SECONDS = 86_400
 
 /** A window of whole days, for prices announced for later. */

@@ -2,8 +2,8 @@ import type { Call, Owner } from '../core/call.ts'
 import { servedModel } from '../core/endpoint-names.ts'
 import type { Catalog, Endpoint } from '../core/endpoint.ts'
 import type { Cost } from '../core/generation.ts'
-import { toolsGiven } from '../core/item.ts'
-import { isPerRequest, type Pricing } from '../core/pricing.ts'
+import { toolsGiven, type OtherTool } from '../core/item.ts'
+import { isPerRequest, isSearchPriced, type Pricing } from '../core/pricing.ts'
 import { asksForEmbeddings, MAX_TOOL_CALLS } from '../core/request.ts'
 import { tierAsked } from '../core/service-tier.ts'
 import { createUsage, MAX_TOKENS, type Usage } from '../core/usage.ts'
@@ -44,6 +44,9 @@ export function outputAt(options: Pick<CallPriceOptions, 'policy'>, call: Call, 
   return most ?? outputTokens(options, call)
 }
 
+/** A vendor's own search, in any version; searches of the gateway are paid one by one. */
+const OWN_SEARCH = /^web_search/
+
 export const isPriced = ({ pricing }: Endpoint): boolean =>
   (pricing.input !== undefined && pricing.output !== undefined) || isPerRequest(pricing, pricing)
 
@@ -53,10 +56,16 @@ export function unpricedAt({ request }: Call, endpoint: Endpoint): string | unde
   const {
     connection: { dialect, options },
     upstreamModel,
+    pricing,
   } = endpoint
+  const searches = dialect.hosts !== undefined && !isSearchPriced(pricing)
   // In most formats nothing is bought, and a history may be long.
-  if (dialect.buys === undefined) return undefined
-  const bought = toolsGiven(request).find((tool) => dialect.buys!(tool, { options, upstreamModel }))
+  if (dialect.buys === undefined && !searches) return undefined
+  const target = { options, upstreamModel }
+  const bought = toolsGiven(request).find(
+    (tool) =>
+      dialect.buys?.(tool, target) === true || (searches && OWN_SEARCH.test(tool.type) && dialect.hosts?.(tool as OtherTool, [], target) === true),
+  )
   return bought === undefined ? undefined : `${bought.type} of ${servedModel(endpoint)}`
 }
 
@@ -97,9 +106,6 @@ function keptTokens(
   if (life === undefined) return undefined
   return { cacheWriteTokens: inputTokens, ...(life === 'hour' ? { cacheWrite1hTokens: inputTokens } : {}) }
 }
-
-/** A vendor's own search, in any version; searches of the gateway are paid one by one. */
-const OWN_SEARCH = /^web_search/
 
 /**
  * What the endpoint's own searches may cost, USD: as many as the caller allows, or one for each tool, because their number is not known before.
