@@ -158,3 +158,68 @@ describe('a search of a vendor whose price is unknown', () => {
     await free.other.close()
   })
 })
+
+describe('searches of a vendor in an answer that breaks off', () => {
+  const results = (id: string, content: unknown): readonly object[] => [
+    { type: 'content_block_start', index: 0, content_block: { type: 'server_tool_use', id, name: 'web_search', input: {} } },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'content_block_start', index: 0, content_block: { type: 'web_search_tool_result', tool_use_id: id, content } },
+    { type: 'content_block_stop', index: 0 },
+  ]
+  const done = (index: number, action: object): object => ({
+    type: 'response.output_item.done',
+    output_index: index,
+    item: { type: 'web_search_call', id: `ws_${index}`, status: 'completed', action },
+  })
+  const broken: readonly [string, readonly object[]][] = [
+    [
+      'anthropic-messages',
+      [
+        { type: 'message_start', message: { id: 'msg_1', role: 'assistant', content: [], usage: { input_tokens: 10, output_tokens: 1 } } },
+        ...results('srvtoolu_1', []),
+        ...results('srvtoolu_2', { type: 'web_search_tool_result_error', error_code: 'unavailable' }),
+        ...results('srvtoolu_3', []),
+        { type: 'content_block_start', index: 1, content_block: { type: 'text', text: '' } },
+        { type: 'content_block_delta', index: 1, delta: { type: 'text_delta', text: 'found' } },
+      ],
+    ],
+    [
+      'openai-responses',
+      [
+        { type: 'response.created', response: { id: 'resp_1', status: 'in_progress', output: [] } },
+        done(0, { type: 'search', query: 'a' }),
+        done(1, { type: 'open_page', url: 'https://example.com' }),
+        done(2, { type: 'search', query: 'b' }),
+        { type: 'response.output_text.delta', output_index: 3, content_index: 0, delta: 'found' },
+      ],
+    ],
+  ]
+
+  it.each(broken)(verifies('P32', 'are charged, and counted in its record: %s'), async (dialect, frames) => {
+    upstream.script(stream(frames, { then: 'reset' }))
+    const options = dialect === 'anthropic-messages' ? { web_search_tool: 'web_search_20250305' } : {}
+    const other = await startGateway({
+      providers: [{ slug: 'acme', dialect, base_url: upstream.url, api_keys: ['key'], options }],
+      models: [
+        {
+          slug: 'acme/one',
+          context_length: 200_000,
+          endpoints: [{ provider: 'acme', upstream_model: 'one', pricing: { input: 1, output: 2, web_search: 0.01 } }],
+        },
+      ],
+      routing: { sticky: false, cooldown: false, retries: false },
+    })
+    const made = (await (await other.api('POST', '/api/v1/keys', { name: 'limited', limit: 1 })).json()) as { data: { hash: string }; key: string }
+    const response = await other.respond({ model: 'acme/one', input: 'hi', stream: true, tools: [{ type: 'web_search' }] }, { key: made.key })
+    const text = await response.text()
+    expect(text).toContain('response.failed')
+    const [, failed = '{}'] = /^data: (\{"type":"response.failed".*)$/m.exec(text) ?? []
+    const { response: answer } = JSON.parse(failed) as { response: { usage: { cost: number } } }
+    expect(answer.usage).toMatchObject({ server_tool_use_details: { web_search_requests: 2 } })
+    expect(answer.usage.cost).toBeGreaterThan(0.02)
+    expect(answer.usage.cost).toBeLessThan(0.021)
+    const { data } = (await (await other.api('GET', `/api/v1/keys/${made.data.hash}`)).json()) as { data: { usage: number } }
+    expect(data.usage).toBeCloseTo(answer.usage.cost, 9)
+    await other.close()
+  })
+})

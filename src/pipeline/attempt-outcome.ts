@@ -63,7 +63,7 @@ export class Outcome {
     const { usage, record, begun } = this
     if (usage !== undefined) return usage.totalTokens
     const counted = record?.counted
-    if (counted === undefined) return begun ? undefined : 0
+    if (counted === undefined || counted.totalTokens === 0) return begun ? undefined : 0
     // Some upstreams count the prompt at the start and the answer at the end, which never came.
     return mendEstimate(writtenUsage(this.#chars), counted).totalTokens
   }

@@ -272,6 +272,11 @@ export class BlockDecoder {
 
   // ---- the end ----
 
+  /** Searches that the upstream has made so far. */
+  get searches(): number {
+    return this.#server.searches
+  }
+
   /** Ends what belongs to the answer; the writer closes the rest. `later`: calls of the server's tools are still to be run. */
   finish(later: boolean): void {
     // Some servers forget to close blocks.

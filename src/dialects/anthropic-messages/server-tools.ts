@@ -27,6 +27,8 @@ export class ServerToolDecoder {
   readonly #writer: AnswerWriter
   readonly #target: MessagesTarget
   readonly #open = new Map<string, OpenItem>()
+  /** Searches that have found something: the upstream charges for these, and counts them when the answer ends. */
+  searches = 0
   #carried: Block[] = []
   #count = 0
 
@@ -83,8 +85,10 @@ export class ServerToolDecoder {
     }
     this.#open.delete(id)
     const fields = endOf(answered.use.block, block)
-    if (answered.use.block['name'] === 'web_search')
+    if (answered.use.block['name'] === 'web_search') {
+      if (Array.isArray(block['content'])) this.searches++
       this.#writer.out.push({ type: 'item-event', key: answered.key, name: 'web_search_call.completed' })
+    }
     this.#end(answered, { ...fields, encrypted_content: sealBlocks([answered.use.block, block], this.#target) })
   }
 

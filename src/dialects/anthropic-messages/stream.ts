@@ -10,7 +10,7 @@ import { asString, isObject, tryParseJson } from '../shared/json.ts'
 import { BlockDecoder } from './block-decoder.ts'
 import { mapStopReason, PAUSED } from './finish.ts'
 import type { MessagesTarget } from './options.ts'
-import { hasCounts } from '../shared/usage-counts.ts'
+import { hasCounts, runsAlone } from '../shared/usage-counts.ts'
 import { decodeUsage, overlayUsage, serviceTierOf, priceFactorOf } from './usage.ts'
 
 type Json = { readonly [field: string]: unknown }
@@ -45,7 +45,10 @@ export class MessagesDecoder implements Decoder {
 
   /** The prompt is counted at the start. */
   get counted(): Usage | undefined {
-    return this.#usage === undefined || !hasCounts(this.#usage) ? undefined : decodeUsage(this.#usage, priceFactorOf(this.#usage, this.#target))
+    const usage = this.#usage
+    const { searches } = this.#blocks
+    if (usage === undefined || !hasCounts(usage)) return runsAlone({ searches })
+    return decodeUsage(usage, priceFactorOf(usage, this.#target), searches)
   }
 
   push(data: string, event: string | undefined, out: ModelEvent[]): void {

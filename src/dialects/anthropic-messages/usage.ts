@@ -27,8 +27,10 @@ export function overlayUsage(before: Json | undefined, update: unknown): Json | 
 /**
  * Normalises usage. `input_tokens` excludes cached tokens here, and the sum includes them. A compaction is a separate call that the totals leave out.
  * Tokens of an advisor model have another price and are not counted (they are in `raw`).
+ *
+ * @param searches web searches in the answer so far: the upstream counts them at its end
  */
-export function decodeUsage(raw: Json, priceFactor = 1): Usage {
+export function decodeUsage(raw: Json, priceFactor = 1, searches = 0): Usage {
   const compactions = (Array.isArray(raw['iterations']) ? raw['iterations'] : []).filter(
     (each): each is Json => isObject(each) && each['type'] === 'compaction',
   )
@@ -50,7 +52,7 @@ export function decodeUsage(raw: Json, priceFactor = 1): Usage {
     outputTokens: sum((usage) => number(usage['output_tokens'])),
     reasoningTokens: number(object(raw['output_tokens_details'])['thinking_tokens']),
     priceFactor,
-    serverToolUse: serverTools(raw['server_tool_use']),
+    serverToolUse: serverTools(raw['server_tool_use']) ?? (searches > 0 ? { web_search: searches } : undefined),
     raw,
   })
 }

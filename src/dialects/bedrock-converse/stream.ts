@@ -18,7 +18,7 @@ import { traitsOf } from './model-traits.ts'
 import { answerToolName } from './response-format.ts'
 import { SystemToolDecoder } from './system-tools.ts'
 import { toolsOf } from './tools.ts'
-import { hasCounts } from '../shared/usage-counts.ts'
+import { hasCounts, runsAlone } from '../shared/usage-counts.ts'
 import { decodeUsage } from './usage.ts'
 
 /** Frames that are not JSON are skipped; with more than this, the answer is an error. */
@@ -58,9 +58,9 @@ export class BedrockDecoder implements Decoder {
     return this.#native !== undefined
   }
 
-  /** The usage comes last, also before an answer turns out to have failed. */
+  /** The usage comes last, also before an answer turns out to have failed. Searches that were made by then are charged without it. */
   get counted(): Usage | undefined {
-    return this.#usage
+    return this.#usage ?? runsAlone(this.#systemTools)
   }
 
   push(data: string, event: string | undefined, out: ModelEvent[]): void {

@@ -5,6 +5,7 @@ import type { ModelRequest } from '../../core/request.ts'
 import type { Usage } from '../../core/usage.ts'
 import { createSseParser, SseLimitError } from '../../lib/sse.ts'
 import { brokenAnswer, emptyAnswer } from '../shared/errors.ts'
+import { runsAlone } from '../shared/usage-counts.ts'
 import { parseAnswer } from '../shared/exact-json.ts'
 import { asString, isObject } from '../shared/json.ts'
 import { wantsSealedReasoning } from '../shared/reasoning-replay.ts'
@@ -67,9 +68,9 @@ class StreamDecoder implements ResponsesDecoder {
   get ignored(): ReadonlyMap<string, number> {
     return this.#ignored.counts
   }
-  /** The usage, also of a failed answer. */
+  /** The usage, also of a failed answer. Before it comes, searches have been made that are charged all the same. */
   get counted(): Usage | undefined {
-    return this.#usage
+    return this.#usage ?? runsAlone(this.#answer.ran)
   }
 
   push(data: string, event: string | undefined, out: ModelEvent[]): void {
@@ -255,7 +256,7 @@ class StreamDecoder implements ResponsesDecoder {
       throw this.#fail(emptyAnswer(this.#provider, nativeReason, 'stop'))
     }
     this.#finished = true
-    const usage = this.#usage
+    const usage = this.counted
     const serviceTier = this.#serviceTier
     out.push({
       type: 'response-end',

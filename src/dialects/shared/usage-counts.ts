@@ -1,4 +1,4 @@
-import { MAX_TOKENS } from '../../core/usage.ts'
+import { createUsage, MAX_TOKENS, type Usage } from '../../core/usage.ts'
 import { isObject } from './json.ts'
 
 type Json = { readonly [field: string]: unknown }
@@ -25,6 +25,13 @@ function counts(usage: Json, depth: number): boolean {
   }
   return false
 }
+
+/**
+ * What is known to be charged of an answer whose tokens nobody has counted, because it broke off: what the vendor's own tools did in it. Undefined if
+ * they did nothing.
+ */
+export const runsAlone = ({ searches, unpriced = false }: { readonly searches: number; readonly unpriced?: boolean }): Usage | undefined =>
+  searches > 0 || unpriced ? createUsage({ serverToolUse: searches > 0 ? { web_search: searches } : undefined, unpriced }) : undefined
 
 /** A cumulative report on top of an earlier one. What it omits, or reports as null or zero, stays as it was. */
 export function overlayCounts(before: Json, update: Json): Json {
