@@ -5,14 +5,13 @@ import type { Cost } from '../core/generation.ts'
 import { toolsGiven, type OtherTool } from '../core/item.ts'
 import { isPerRequest, isSearchPriced, type Pricing } from '../core/pricing.ts'
 import { asksForEmbeddings, MAX_TOOL_CALLS } from '../core/request.ts'
-import { tierAsked } from '../core/service-tier.ts'
 import { createUsage, MAX_TOKENS, type Usage } from '../core/usage.ts'
 import { cacheAsked } from '../router/cache-marks.ts'
 import type { RequestEstimate } from '../router/estimate.ts'
 import { modelNames, type RoutingDefaults } from '../router/plan.ts'
+import { priceMultiple } from '../router/price-multiple.ts'
 import { resolveModel } from '../router/variants.ts'
 import { batchesOf } from './batches.ts'
-import { tierFactorAt } from './tier-price.ts'
 
 /** What a call may come to cost, before it is made. */
 export interface CallPriceOptions {
@@ -81,10 +80,7 @@ export function costOfTokens(options: CallPriceOptions, call: Call, endpoint: En
   // Larger counts would be taken for none, and a caller asking for them would be let in for the price of the prompt.
   const produced = Math.min(wanted, MAX_TOKENS)
   const inputTokens = Math.ceil(estimate.inputTokens * PROMPT_MARGIN)
-  const { connection, upstreamModel } = endpoint
-  const asked = connection.dialect.priceFactor?.(call.request, { options: connection.options, upstreamModel }) ?? 1
-  // A vendor may serve a call at the list price after all, so a tier reserves nothing less.
-  const priceFactor = asked * Math.max(1, tierFactorAt(endpoint, tierAsked(call.request)))
+  const priceFactor = priceMultiple(call.request, endpoint)
   const audioInputTokens = estimate.audioTokens === undefined ? undefined : Math.ceil(estimate.audioTokens * PROMPT_MARGIN)
   // Dividing a long list takes time that only a price per request is worth.
   const requests = endpoint.pricing.request === undefined ? undefined : batchesOf(call.request, endpoint)?.length

@@ -1,18 +1,11 @@
 import type { AttemptRecord } from '../core/call.ts'
-import type { Endpoint } from '../core/endpoint.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { tierServed } from '../core/service-tier.ts'
 import type { Usage } from '../core/usage.ts'
+import { tierFactorAt } from '../router/price-multiple.ts'
 
 type TierRecord = Pick<AttemptRecord, 'endpoint' | 'dropped' | 'tierFactor'>
-type TierEndpoint = Pick<Endpoint, 'connection' | 'upstreamModel' | 'tier'>
-
-/** The multiple of an endpoint's price that its vendor charges in this service tier. An endpoint that stands for a tier has the tier's price. */
-export function tierFactorAt({ connection, upstreamModel, tier: own }: TierEndpoint, tier: string | undefined): number {
-  if (tier === undefined || own === 'flex' || own === 'priority') return 1
-  return connection.dialect.tierFactor?.(tier, { options: connection.options, upstreamModel }) ?? 1
-}
 
 /**
  * The tokens of an answer are charged at the price of the tier that served it, which may be another than the caller asked for: the same tier that its

@@ -1,9 +1,9 @@
 import type { Endpoint, Model } from '../core/endpoint.ts'
 import { MODALITIES } from '../core/capability.ts'
-import { isPerRequest } from '../core/pricing.ts'
 import { lackedTools, lacksTool } from './hosted-tools.ts'
-import { modalityBit, POLICY, priceAt, TIER } from './columns.ts'
+import { modalityBit, POLICY, TIER } from './columns.ts'
 import type { Columns } from './columns.ts'
+import { describeMaxPrice, exceedsMaxPrice } from './max-price.ts'
 import type { Demand, Slugs } from './prefer.ts'
 import type { ResolvedModel } from './variants.ts'
 
@@ -182,24 +182,18 @@ function namedByTag(demand: Demand, tag: string): boolean {
   return false
 }
 
+const PRICE_REJECTIONS = [
+  ['prompt', REJECTION.promptPrice],
+  ['completion', REJECTION.completionPrice],
+  ['request', REJECTION.requestPrice],
+  ['image', REJECTION.imagePrice],
+  ['audio', REJECTION.audioPrice],
+] as const
+
 function rejectPrice(demand: Demand, endpoint: Endpoint): Rejection {
-  const limit = demand.maxPrice!
-  const { pricing } = endpoint
-  const prices = pricing.tiers === undefined && pricing.windows === undefined ? pricing : priceAt(pricing, demand.inputTokens, demand.now)
-  // An unknown token price may be any price, unless requests are priced instead. A price per request or image that is not listed is not charged.
-  const unlisted = isPerRequest(pricing, prices) ? 0 : NaN
-  if (limit.prompt !== Infinity && !((prices.input ?? unlisted) <= limit.prompt)) return REJECTION.promptPrice
-  if (limit.completion !== Infinity && !((prices.output ?? unlisted) <= limit.completion)) return REJECTION.completionPrice
-  if ((pricing.request ?? 0) > limit.request) return REJECTION.requestPrice
-  if ((pricing.image ?? 0) > limit.image) return REJECTION.imagePrice
-  if (limit.audio !== Infinity && !(audioPrice(demand, endpoint, prices.input ?? unlisted) <= limit.audio)) return REJECTION.audioPrice
+  for (const [kind, rejection] of PRICE_REJECTIONS) if (exceedsMaxPrice(kind, demand, endpoint)) return rejection
   return REJECTION.none
 }
-
-const AUDIO = modalityBit('audio')
-
-/** Audio without a price of its own costs what text does. NaN: unknown. */
-const audioPrice = (demand: Demand, { pricing }: Endpoint, input: number): number => pricing.inputAudio ?? ((demand.inputs & AUDIO) === 0 ? 0 : input)
 
 /** One bit per soft requirement that an endpoint lacks, the most important in the highest bit: lower is better. */
 export function missingSoft(demand: Demand, supports: number): number {
@@ -222,14 +216,10 @@ const lackedParameters = (demand: Demand, { supports, endpoints }: Columns, i: n
   ...lackedTools(demand.hosted, endpoints[i]!).map((type) => `the tool ${type}`),
 ]
 
-const usd = (price: number | undefined): string => (price === undefined || Number.isNaN(price) ? 'unknown' : `${price} USD`)
-
 /** One clause with the preference or limit and the endpoint's own value. */
 export function describeRejection(code: Rejection, demand: Demand, group: Group, i: number): string {
   const { columns, resolved } = group
   const endpoint = columns.endpoints[i]!
-  const { pricing } = endpoint
-  const prices = priceAt(pricing, demand.inputTokens, demand.now)
   switch (code) {
     case REJECTION.none:
       return 'usable'
@@ -258,15 +248,15 @@ export function describeRejection(code: Rejection, demand: Demand, group: Group,
     case REJECTION.quantization:
       return `provider.quantizations does not list its "${endpoint.quantization}"`
     case REJECTION.promptPrice:
-      return `provider.max_price.prompt is ${usd(demand.maxPrice?.prompt)} and its price is ${usd(prices.input)}`
+      return describeMaxPrice('prompt', demand, endpoint)
     case REJECTION.completionPrice:
-      return `provider.max_price.completion is ${usd(demand.maxPrice?.completion)} and its price is ${usd(prices.output)}`
+      return describeMaxPrice('completion', demand, endpoint)
     case REJECTION.requestPrice:
-      return `provider.max_price.request is ${usd(demand.maxPrice?.request)} and its price is ${usd(pricing.request)}`
+      return describeMaxPrice('request', demand, endpoint)
     case REJECTION.imagePrice:
-      return `provider.max_price.image is ${usd(demand.maxPrice?.image)} and its price is ${usd(pricing.image)}`
+      return describeMaxPrice('image', demand, endpoint)
     case REJECTION.audioPrice:
-      return `provider.max_price.audio is ${usd(demand.maxPrice?.audio)} and its price is ${usd(audioPrice(demand, endpoint, prices.input ?? NaN))}`
+      return describeMaxPrice('audio', demand, endpoint)
     case REJECTION.parameters:
       return `provider.require_parameters is set and it lacks ${lackedParameters(demand, columns, i).join(', ')}`
     case REJECTION.softParameters:

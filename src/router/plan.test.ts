@@ -126,6 +126,23 @@ describe('provider preferences', () => {
     expect(tags(plan([perRequest, cheap], { provider: { max_price: { request: 0.02 } } })).length).toBe(2)
   })
 
+  it('excludes by what the service tier and the speed that are asked for cost, at a vendor who charges a multiple for them', () => {
+    const { connection } = testEndpoint({ tag: 'vendor' })
+    const dialect = {
+      ...connection.dialect,
+      tierFactor: (tier: string) => (tier === 'priority' ? 1.75 : tier === 'flex' ? 0.5 : 1),
+      priceFactor: ({ speed }: ModelRequest) => (speed === 'fast' ? 6 : 1),
+    }
+    const vendor = testEndpoint({ tag: 'vendor', pricing: { input: 0.4, output: 4 }, connection: { ...connection, dialect } })
+    const within = (prompt: number, request: Partial<ModelRequest>): Plan => plan([vendor, free], { provider: { max_price: { prompt } }, ...request })
+    expect(tags(within(0.4, {}))).toContain('vendor')
+    expect(reason(within(0.4, { service_tier: 'priority' }), 'vendor')).toBe('provider.max_price.prompt is 0.4 USD and its price is 0.7 USD')
+    expect(tags(within(0.7, { service_tier: 'priority' }))).toContain('vendor')
+    expect(reason(within(2, { speed: 'fast' }), 'vendor')).toBe('provider.max_price.prompt is 2 USD and its price is 2.4 USD')
+    // It may be served at the list price after all.
+    expect(tags(within(0.2, { service_tier: 'flex' }))).toEqual(['free'])
+  })
+
   it('does not apply a limit on token prices to endpoints that are priced per request', () => {
     const search = testEndpoint({ tag: 'search', pricing: { request: 0.02 } })
     const unpriced = testEndpoint({ tag: 'unpriced', pricing: {} })

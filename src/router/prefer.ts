@@ -6,6 +6,7 @@ import { modalityBit, parameterBit, POLICY } from './columns.ts'
 import type { RequestEstimate } from './estimate.ts'
 import { hostedTools, type HostedTool } from './hosted-tools.ts'
 import { offersTools } from './offers-tools.ts'
+import { priceMultiple } from './price-multiple.ts'
 
 /** A parameter that the request uses; an endpoint serves it if it supports any of these. */
 export interface Requirement {
@@ -39,6 +40,8 @@ export interface Demand {
   readonly policies: number
   readonly quantizations: ReadonlySet<string> | undefined
   readonly maxPrice: MaxPrice | undefined
+  /** The multiple of its list price that an endpoint may charge for the request. */
+  readonly priceMultiple: (endpoint: Endpoint) => number
   readonly sort: SortKey | undefined
   /** Sort of the workspace or key; a variant's sort goes before it. */
   readonly defaultSort: SortKey | undefined
@@ -249,6 +252,7 @@ export function compileDemand(
     policies: policiesOf(own, base),
     quantizations: quantizations.length > 0 ? new Set(quantizations.map((name) => name.toLowerCase())) : undefined,
     maxPrice: maxPriceOf(own.max_price, base.max_price),
+    priceMultiple: (endpoint) => priceMultiple(request, endpoint),
     sort: sort.by,
     defaultSort: defaultSort.by,
     acrossModels: own.sort == null ? defaultSort.acrossModels : sort.acrossModels,
