@@ -18,6 +18,21 @@ describe('what was written to a cache', () => {
   ])('is counted as %s', (_name, told) => {
     expect(decodeUsage({ ...counts, ...told }, conventions)).toMatchObject({ inputTokens: 2_000, cachedTokens: 0, cacheWriteTokens: 1_500 })
   })
+
+  it.each([
+    [
+      'of the prompt',
+      {
+        prompt_tokens_details: {
+          cache_creation_tokens: 1_500,
+          cache_creation_token_details: { ephemeral_5m_input_tokens: 500, ephemeral_1h_input_tokens: 1_000 },
+        },
+      },
+    ],
+    ['of all', { cache_creation_input_tokens: 1_500, cache_creation: { ephemeral_5m_input_tokens: 500, ephemeral_1h_input_tokens: 1_000 } }],
+  ])('for an hour is counted by itself, as it has its own price: in the details %s', (_name, told) => {
+    expect(decodeUsage({ ...counts, ...told }, conventions)).toMatchObject({ cacheWriteTokens: 1_500, cacheWrite1hTokens: 1_000 })
+  })
 })
 
 describe('what went through a cache', () => {
@@ -47,5 +62,15 @@ describe('output that is not reported', () => {
   it('is the difference to the total', () => {
     expect(decodeUsage({ prompt_tokens: 30, total_tokens: 32 }, conventions)).toMatchObject({ inputTokens: 30, outputTokens: 2 })
     expect(decodeUsage({ prompt_tokens: 30 }, conventions)).toMatchObject({ inputTokens: 30, outputTokens: 0 })
+  })
+})
+
+describe('searches of the server', () => {
+  it.each([
+    ['of its own accord', { server_tool_use: { web_search_requests: 2 } }],
+    ['among the details of the prompt, where relays of other vendors count them', { prompt_tokens_details: { web_search_requests: 2 } }],
+    ['in both', { prompt_tokens_details: { web_search_requests: 2 }, server_tool_use: { web_search_requests: 2 } }],
+  ])('are counted %s', (_name, told) => {
+    expect(decodeUsage({ ...counts, ...told }, conventions).serverToolUse).toEqual({ web_search: 2 })
   })
 })

@@ -10,9 +10,11 @@ const TICKS_PER_USD = 1e10
 const number = (...values: readonly unknown[]): number | undefined =>
   values.find((value): value is number => typeof value === 'number' && Number.isFinite(value))
 
+const objectOf = (value: unknown): { readonly [field: string]: unknown } => (isObject(value) ? value : {})
+
 /** Normalises the usage object of any server of this format. */
 export function decodeUsage(raw: { readonly [field: string]: unknown }, conventions: OpenAiChatOptions['usage']): Usage {
-  const object = (field: string): { readonly [field: string]: unknown } => (isObject(raw[field]) ? raw[field] : {})
+  const object = (field: string): { readonly [field: string]: unknown } => objectOf(raw[field])
   const promptDetails = { ...object('input_tokens_details'), ...object('prompt_tokens_details') }
   const outputDetails = { ...object('output_tokens_details'), ...object('completion_tokens_details') }
 
@@ -30,6 +32,7 @@ export function decodeUsage(raw: { readonly [field: string]: unknown }, conventi
     promptDetails['caching_tokens'],
     raw['cache_creation_input_tokens'],
   )
+  const lifetimes = objectOf(promptDetails['cache_creation_token_details'] ?? raw['cache_creation'])
   const total = number(raw['total_tokens'])
   let input = number(raw['prompt_tokens'], raw['input_tokens']) ?? 0
   // A count that is left out is the rest of the total.
@@ -47,6 +50,7 @@ export function decodeUsage(raw: { readonly [field: string]: unknown }, conventi
     outputTokens: output,
     cachedTokens: cached,
     cacheWriteTokens: written,
+    cacheWrite1hTokens: number(lifetimes['ephemeral_1h_input_tokens']),
     reasoningTokens: reasoning,
     audioInputTokens: number(promptDetails['audio_tokens']),
     imageOutputTokens: number(outputDetails['image_tokens']),
@@ -71,7 +75,7 @@ function reportedCost(raw: { readonly [field: string]: unknown }): number | unde
 
 function serverTools(raw: { readonly [field: string]: unknown }): Usage['serverToolUse'] | undefined {
   const counts: Record<string, number> = {}
-  for (const source of [raw['server_tool_use'], raw['server_tool_use_details']]) {
+  for (const source of [raw['prompt_tokens_details'], raw['server_tool_use'], raw['server_tool_use_details']]) {
     const searches = isObject(source) ? number(source['web_search_requests']) : undefined
     if (searches !== undefined && searches > 0) counts['web_search'] = searches
   }
