@@ -6,7 +6,7 @@ import { gatewayShare, NO_COST } from '../core/cost.ts'
 import { GatewayError } from '../core/error.ts'
 import type { Cost, Generation } from '../core/generation.ts'
 import type { ModelRequest } from '../core/request.ts'
-import { mendEstimate, type Usage } from '../core/usage.ts'
+import type { Usage } from '../core/usage.ts'
 import { estimateRequest, type RequestEstimate } from '../router/estimate.ts'
 import type { PlannedAttempt } from '../router/plan.ts'
 import { AdmissionTurns } from './admission-turns.ts'
@@ -15,7 +15,7 @@ import { admissionPrice, boundBy, costAt, leastAt, outputAt, outputTokens, searc
 import { createEndpointLimits, type EndpointLimitOptions, type TakeShare } from './endpoint-limits.ts'
 import { latePayments } from './late-payments.ts'
 import { refusal, refuse, type OnLimited } from './limit-refusal.ts'
-import { estimatedUsage } from './tool-bill.ts'
+import { likelyUsage } from './tool-bill.ts'
 
 export interface LimitsOptions extends CallPriceOptions {
   readonly counter: Counter
@@ -287,14 +287,13 @@ async function* metered(options: LimitsOptions, next: Handler, call: Call, ticke
     for await (const events of next(call)) {
       for (const event of events) if ('delta' in event) chars += event.delta.length
       const last = events[events.length - 1]
-      if (last?.type === 'response-end' && trace.served !== undefined) spend(last.usage ?? estimatedUsage(call.request, chars))
+      if (last?.type === 'response-end' && trace.served !== undefined) spend(last.usage ?? likelyUsage(call.request, chars, trace))
       yield events
     }
   } finally {
-    const { served, undeliveredTokens: unread } = trace
+    const { served } = trace
     // An answer that was left or broke in the middle has cost something, too: an agent may be asked again and again.
-    if (!ended && served !== servedBefore && served?.firstTokenMs !== undefined)
-      spend(mendEstimate(estimatedUsage(call.request, chars, unread), served.counted))
+    if (!ended && served !== servedBefore && served?.firstTokenMs !== undefined) spend(likelyUsage(call.request, chars, trace))
     ticket.running.delete(trace)
   }
 }

@@ -165,7 +165,7 @@ export class Continuation {
     const { served } = call.trace
     if (this.#spent === undefined || served === undefined || last?.type !== 'response-end') return events
     this.#finished = true
-    const usage = last.usage ?? this.#estimate(call.request, served)
+    const usage = last.usage ?? mendEstimate(this.#estimate(call.request, served), served.counted)
     const cost = attemptCost(this.#costOf, usage, served)
     served.costUsd = cost.total
     call.trace.answerCost = addCost(this.#spent.cost, cost)

@@ -9,10 +9,10 @@ import type { Cost } from '../core/generation.ts'
 import type { InputItem } from '../core/item.ts'
 import { holdsPicture } from '../core/picture-items.ts'
 import type { ModelRequest } from '../core/request.ts'
-import { mendEstimate, ZERO_USAGE, type Usage } from '../core/usage.ts'
+import { ZERO_USAGE, type Usage } from '../core/usage.ts'
 import { answerCost } from './answer-cost.ts'
 import { AnswerFold } from './answer-fold.ts'
-import { estimatedUsage, type Spent, type ToolBill } from './tool-bill.ts'
+import { likelyUsage, type Spent, type ToolBill } from './tool-bill.ts'
 
 export interface AskTerms extends AskOptions {
   readonly costOf: (usage: Usage, pricing: Pricing) => Cost
@@ -52,7 +52,7 @@ export async function askModel(
       if (event.type !== 'response-end') fold.push(event)
       else {
         reason = event.reason
-        usage = event.usage ?? estimatedUsage(request, fold.chars)
+        usage = event.usage ?? likelyUsage(request, fold.chars, call.trace)
       }
     }
     onEvents?.(events)
@@ -79,8 +79,7 @@ export async function askModel(
 /** What an unfinished or broken answer has cost: its turns so far, or else its likely usage, if it had begun, as far as its provider counted. */
 function soFar({ request, trace }: Call, { chars }: AnswerFold, costOf: (usage: Usage, pricing: Pricing) => Cost): Spent {
   const begun = trace.served?.firstTokenMs !== undefined
-  const usage =
-    trace.spentUsage ?? (begun ? mendEstimate(estimatedUsage(request, chars, trace.undeliveredTokens), trace.served?.counted) : ZERO_USAGE)
+  const usage = trace.spentUsage ?? (begun ? likelyUsage(request, chars, trace) : ZERO_USAGE)
   return { cost: withBought(trace.cost ?? (begun ? answerCost(costOf, usage, trace) : NO_COST), trace), tokens: usage.totalTokens }
 }
 

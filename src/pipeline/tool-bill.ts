@@ -2,7 +2,7 @@ import type { CallTrace } from '../core/call.ts'
 import { addCost, NO_COST } from '../core/cost.ts'
 import type { Cost } from '../core/generation.ts'
 import type { ModelRequest } from '../core/request.ts'
-import { createUsage, type Usage } from '../core/usage.ts'
+import { createUsage, mendEstimate, type Usage } from '../core/usage.ts'
 import { estimateRequest } from '../router/estimate.ts'
 import { payTool } from './answer-cost.ts'
 
@@ -89,11 +89,15 @@ export class ToolBill {
 const CHARS_PER_TOKEN = 4
 
 /** The likely usage of an answer with this many characters, and this many tokens that nobody has read, if no usage is reported. */
-export function estimatedUsage(request: ModelRequest, chars: number, unread = 0): Usage {
+function estimatedUsage(request: ModelRequest, chars: number, unread = 0): Usage {
   const outputTokens = Math.ceil(chars / CHARS_PER_TOKEN) + unread
   const { inputTokens, audioTokens } = estimateRequest(request)
   return createUsage({ inputTokens, audioInputTokens: audioTokens, outputTokens, estimated: true })
 }
+
+/** The same for an answer whose upstream has counted a part of it. */
+export const likelyUsage = (request: ModelRequest, chars: number, { served, undeliveredTokens }: CallTrace): Usage =>
+  mendEstimate(estimatedUsage(request, chars, undeliveredTokens), served?.counted)
 
 /** The same for the output alone. */
 export const writtenUsage = (chars: number): Usage => createUsage({ outputTokens: Math.ceil(chars / CHARS_PER_TOKEN), estimated: true })

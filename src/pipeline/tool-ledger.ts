@@ -4,9 +4,9 @@ import type { Pricing } from '../core/endpoint.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { Cost, GenerationStep, PipelineStage } from '../core/generation.ts'
 import type { ModelRequest } from '../core/request.ts'
-import { addUsage, createUsage, mendEstimate, ZERO_USAGE, type Usage } from '../core/usage.ts'
+import { addUsage, createUsage, ZERO_USAGE, type Usage } from '../core/usage.ts'
 import { answerCost, attemptCost } from './answer-cost.ts'
-import { estimatedUsage, ToolBill, type Admission } from './tool-bill.ts'
+import { likelyUsage, ToolBill, type Admission } from './tool-bill.ts'
 import { SourceBook } from './tool-citations.ts'
 import type { FinishedCall } from './tool-run.ts'
 import type { PendingCall, ToolStep } from './tool-step.ts'
@@ -55,7 +55,7 @@ export class LoopLedger {
   account(step: ToolStep, request: ModelRequest): void {
     this.spoke ||= step.spoke
     const { counting } = step
-    if (!step.wordless) this.#add(step.end?.usage ?? estimatedUsage(request, step.chars))
+    if (!step.wordless) this.#add(step.end?.usage ?? likelyUsage(request, step.chars, this.#call.trace))
     else if (counting?.counted !== undefined) this.#addTo(counting.counted, attemptCost(this.#costOf, counting.counted, counting), counting)
   }
 
@@ -120,8 +120,7 @@ export class LoopLedger {
   /** Cost and tokens of an answer that broke: those of earlier turns, and an estimate for the one that was being written. */
   broken(step: ToolStep | undefined, request: ModelRequest): void {
     const { undeliveredTokens: unread = 0 } = this.#call.trace
-    if (step !== undefined && step.end === undefined && step.chars + unread > 0)
-      this.#add(mendEstimate(estimatedUsage(request, step.chars, unread), this.#call.trace.served?.counted))
+    if (step !== undefined && step.end === undefined && step.chars + unread > 0) this.#add(likelyUsage(request, step.chars, this.#call.trace))
     // What ran before the first turn has cost something, too.
     if (this.turns === 1 && this.requested === 0 && step?.end === undefined) return
     this.#payAll()
