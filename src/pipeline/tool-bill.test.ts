@@ -3,7 +3,7 @@ import type { CallTrace } from '../core/call.ts'
 import { NO_COST } from '../core/cost.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { toolPrices } from './answer-cost.ts'
-import { estimatedUsage, ToolBill, type Spent } from './tool-bill.ts'
+import { likelyUsage, ToolBill, type Spent } from './tool-bill.ts'
 
 const traceOf = (parent?: CallTrace): CallTrace => ({
   strategy: 'direct',
@@ -98,8 +98,8 @@ it('the bill adds up the cost of models so far, own keys separately, and the too
 
 it('the estimate counts four characters as a token, rounded up, and is marked as an estimate', () => {
   const request: ModelRequest = { input: [] }
-  const { inputTokens } = estimatedUsage(request, 0)
-  expect(estimatedUsage(request, 9, 5)).toEqual({
+  const { inputTokens } = likelyUsage(request, 0, traceOf())
+  expect(likelyUsage(request, 9, { ...traceOf(), undeliveredTokens: 5 })).toEqual({
     inputTokens,
     cachedTokens: 0,
     cacheWriteTokens: 0,
