@@ -89,15 +89,15 @@ export class ToolBill {
 const CHARS_PER_TOKEN = 4
 
 /** The likely usage of an answer with this many characters, and this many tokens that nobody has read, if no usage is reported. */
-function estimatedUsage(request: ModelRequest, chars: number, unread = 0): Usage {
+function estimatedUsage(request: ModelRequest, chars: number, { served, undeliveredTokens: unread = 0 }: CallTrace): Usage {
   const outputTokens = Math.ceil(chars / CHARS_PER_TOKEN) + unread
-  const { inputTokens, audioTokens } = estimateRequest(request)
+  const { inputTokens, audioTokens } = estimateRequest(request, served?.dropped)
   return createUsage({ inputTokens, audioInputTokens: audioTokens, outputTokens, estimated: true })
 }
 
 /** The same for an answer whose upstream has counted a part of it. */
-export const likelyUsage = (request: ModelRequest, chars: number, { served, undeliveredTokens }: CallTrace): Usage =>
-  mendEstimate(estimatedUsage(request, chars, undeliveredTokens), served?.counted)
+export const likelyUsage = (request: ModelRequest, chars: number, trace: CallTrace): Usage =>
+  mendEstimate(estimatedUsage(request, chars, trace), trace.served?.counted)
 
 /** The same for the output alone. */
 export const writtenUsage = (chars: number): Usage => createUsage({ outputTokens: Math.ceil(chars / CHARS_PER_TOKEN), estimated: true })
