@@ -151,10 +151,11 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
   async function readChanges(seen: number, again: readonly string[]): Promise<(() => KnownAccounts) | undefined> {
     const changed = await within(timing.loadLimitMs, store.keys.changedSince(seen, again))
     if (changed === undefined) return undefined
-    const list = await untilSilent(timing.loadLimitMs, (onStep) => store.workspaces.list(onStep))
-    applyChanges(keys, changed, workspaces.replace(list))
+    // A large installation has tens of thousands of workspaces, and its keys change all the time.
+    const list = changed.onlyKeys ? undefined : await untilSilent(timing.loadLimitMs, (onStep) => store.workspaces.list(onStep))
+    applyChanges(keys, changed, list === undefined ? new Set() : workspaces.replace(list))
     version = changed.version
-    return () => ({ version: changed.version, keys: keys.all(), gone: keys.gone(), workspaces: list })
+    return () => ({ version: changed.version, keys: keys.all(), gone: keys.gone(), workspaces: workspaces.all() })
   }
 
   async function readAll(current: number): Promise<() => KnownAccounts> {

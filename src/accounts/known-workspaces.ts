@@ -5,6 +5,7 @@ export interface KnownWorkspaces {
   get(this: void, id: string): Workspace | undefined
   /** Returns the ids of those that are not what they were, also if they are gone. */
   replace(list: readonly Workspace[]): ReadonlySet<string>
+  all(): readonly Workspace[]
   readonly size: number
 }
 
@@ -18,6 +19,7 @@ export function createKnownWorkspaces(): KnownWorkspaces {
       byId = new Map(list.map((workspace) => [workspace.id, unlessSame(before.get(workspace.id), workspace)]))
       return new Set([...before.keys(), ...byId.keys()].filter((id) => before.get(id) !== byId.get(id)))
     },
+    all: () => [...byId.values()],
     get size() {
       return byId.size
     },

@@ -64,6 +64,8 @@ export interface KeyChanges {
   readonly keys: readonly ApiKey[]
   /** Hashes of keys that do not exist any more. */
   readonly removed: readonly string[]
+  /** Whether nothing but keys has changed. */
+  readonly onlyKeys: boolean
 }
 
 /** Every write increments the store's `version` in the same transaction. */

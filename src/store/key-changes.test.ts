@@ -30,7 +30,7 @@ it('does not know the changes of an earlier version of the program, nor those be
   await keys.insert(sampleKey('b'))
   expect([await keysChangedSince(database.db, seen), await keysChangedSince(database.db, theirs)]).toEqual([
     undefined,
-    { version: theirs + 1, hashes: ['b'] },
+    { version: theirs + 1, hashes: ['b'], onlyKeys: true },
   ])
 })
 

@@ -39,15 +39,26 @@ function next(before: RecentChanges | undefined, version: number, hashes: readon
     : { version, since: forgotten[0], changes: changes.slice(-REMEMBERED).filter(([at]) => at > forgotten[0]) }
 }
 
-/** Hashes of the keys that changed, or were removed, after this version, and the version up to which these are all. Undefined if it cannot be told. */
-export async function keysChangedSince(db: Db, seen: number): Promise<{ readonly version: number; readonly hashes: readonly string[] } | undefined> {
+export interface ChangesSince {
+  /** The version up to which these are all. */
+  readonly version: number
+  /** Hashes of the keys that changed or were removed. */
+  readonly hashes: readonly string[]
+  /** Whether every change was one of keys. */
+  readonly onlyKeys: boolean
+}
+
+/** What changed after this version. Undefined if it cannot be told. */
+export async function keysChangedSince(db: Db, seen: number): Promise<ChangesSince | undefined> {
   // One statement, so that both are of the same moment.
   const { rows } = await sql<{ readonly version: number; readonly value: string | null }>`
     select version, (select value from facts where name = ${FACT}) as value from config_version`.execute(db)
   const [row] = rows
   const recent = row?.value == null ? undefined : parse(row.value)
   if (row === undefined || recent === undefined || recent.version !== row.version || recent.since > seen || row.version < seen) return undefined
-  return { version: row.version, hashes: [...new Set(recent.changes.flatMap(([at, hash]) => (at > seen ? hash : [])))] }
+  const later = recent.changes.filter(([at]) => at > seen)
+  const onlyKeys = new Set(later.map(([at]) => at)).size === row.version - seen
+  return { version: row.version, hashes: [...new Set(later.map(([, hash]) => hash))], onlyKeys }
 }
 
 /** Undefined for what another version has written in another form. */

@@ -150,10 +150,11 @@ function createChangedSince(db: Db): KeyStore['changedSince'] {
       const changed = await keysChangedSince(db, version)
       if (changed === undefined) return undefined
       const hashes = [...new Set([...changed.hashes, ...alsoOf])]
-      if (hashes.length === 0) return { version: changed.version, keys: [], removed: [] }
+      const { version: upTo, onlyKeys } = changed
+      if (hashes.length === 0) return { version: upTo, keys: [], removed: [], onlyKeys }
       const rows = await db.selectFrom('api_keys').selectAll().where('hash', 'in', hashes).execute()
       const found = new Set(rows.map(({ hash }) => hash))
-      return { version: changed.version, keys: rows.map(decode), removed: hashes.filter((hash) => !found.has(hash)) }
+      return { version: upTo, keys: rows.map(decode), removed: hashes.filter((hash) => !found.has(hash)), onlyKeys }
     })
 }
 

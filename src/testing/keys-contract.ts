@@ -183,7 +183,7 @@ export function describeKeys(store: () => Store): void {
       const { keys, workspaces, version } = store()
       const namesSince = async (seen: number, alsoOf: readonly string[] = []) => {
         const changes = await keys.changedSince(seen, alsoOf)
-        return changes && { version: changes.version, keys: changes.keys.map(({ name }) => name).toSorted(), removed: changes.removed }
+        return changes && { ...changes, keys: changes.keys.map(({ name }) => name).toSorted() }
       }
       expect(await keys.any()).toBe(false)
       const before = await version()
@@ -195,18 +195,21 @@ export function describeKeys(store: () => Store): void {
       await workspaces.update(DEFAULT_WORKSPACE_ID, { name: 'anything' })
       const now = await version()
       expect([await namesSince(before), await namesSince(made), await namesSince(now), await namesSince(now, ['a', 'nobody'])]).toEqual([
-        { version: now, keys: ['a', 'renamed'], removed: ['c'] },
-        { version: now, keys: ['a', 'renamed'], removed: ['c'] },
-        { version: now, keys: [], removed: [] },
-        { version: now, keys: ['a'], removed: ['nobody'] },
+        { version: now, keys: ['a', 'renamed'], removed: ['c'], onlyKeys: false },
+        { version: now, keys: ['a', 'renamed'], removed: ['c'], onlyKeys: false },
+        { version: now, keys: [], removed: [], onlyKeys: true },
+        { version: now, keys: ['a'], removed: ['nobody'], onlyKeys: true },
       ])
       expect(await keys.changedSince(now + 1, [])).toBeUndefined()
+      await keys.update('a', { disabled: false })
+      await keys.update('b', { name: 'b' })
+      expect(await namesSince(now)).toEqual({ version: now + 2, keys: ['a', 'b'], removed: [], onlyKeys: true })
       await workspaces.insert(sampleWorkspace('w1'))
       await keys.insert(sampleKey('d', { workspaceId: 'w1' }))
       await workspaces.remove('w1')
       expect([await namesSince(now), await namesSince(await version()), await keys.any()]).toEqual([
         undefined,
-        { version: await version(), keys: [], removed: [] },
+        { version: await version(), keys: [], removed: [], onlyKeys: true },
         true,
       ])
     })

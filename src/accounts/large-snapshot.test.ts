@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { Store } from '../core/store.ts'
+import { systemClock } from '../lib/clock.ts'
+import { createStore } from '../store/index.ts'
+import { sampleKey, sampleWorkspace } from '../testing/sample-records.ts'
+import { hashKey } from './api-key.ts'
+import { createKeySnapshot, type KeySnapshot } from './key-snapshot.ts'
+import type { KnownAccounts } from './last-known-good.ts'
+
+let store: Store
+let snapshot: KeySnapshot
+let reads: number
+let saved: KnownAccounts | undefined
+
+beforeEach(async () => {
+  store = await createStore({ path: ':memory:' })
+  await store.migrate()
+  await store.workspaces.default()
+  for (const name of ['one', 'two']) await store.keys.insert(sampleKey(hashKey(name), { name }))
+  reads = 0
+  snapshot = createKeySnapshot({
+    clock: systemClock,
+    timing: { pollMs: 3_600_000 },
+    lastKnownGood: { read: () => Promise.resolve(undefined), write: (known) => Promise.resolve(void (saved = known)) },
+    store: {
+      version: store.version,
+      keys: store.keys,
+      workspaces: {
+        list: (onStep) => {
+          reads++
+          return store.workspaces.list(onStep)
+        },
+      },
+    },
+  })
+  await snapshot.start()
+  reads = 0
+})
+afterEach(async () => {
+  await snapshot.close()
+  await store.close()
+})
+
+const attempt = (bearer: string) => {
+  const found = snapshot.authenticate(bearer)
+  return found.ok ? 'ok' : found.reason
+}
+
+it('reads tens of thousands of workspaces only if something else than keys was changed', async () => {
+  await store.keys.update(hashKey('one'), { revokedAt: Date.now() })
+  await store.keys.insert(sampleKey(hashKey('three')))
+  await snapshot.refresh()
+  expect([reads, attempt('one'), attempt('three')]).toEqual([0, 'revoked', 'ok'])
+  await store.workspaces.insert(sampleWorkspace('w2'))
+  await store.keys.insert(sampleKey(hashKey('four'), { workspaceId: 'w2' }))
+  await snapshot.refresh()
+  expect([reads, attempt('four'), snapshot.workspace('w2')?.id]).toEqual([1, 'ok', 'w2'])
+  await store.keys.update(hashKey('four'), { name: 'renamed' })
+  await snapshot.refresh()
+  await snapshot.close()
+  expect([reads, saved?.keys.length, saved?.workspaces.length]).toEqual([1, 4, 2])
+})
