@@ -41,7 +41,7 @@ describe('a look at the queues in SQLite', () => {
     return plans
   }
 
-  it('takes a statement for each queue that may be sent, and two for all others, none of which reads a queue', async () => {
+  it('takes a statement for every twenty queues that may be sent, and two for all others, none of which reads a queue', async () => {
     const rows = Array.from({ length: 120 }, (_, n) => ({
       generation_id: `gen-${n}`,
       destination_id: `d${String(n % 40).padStart(2, '0')}`,
@@ -56,8 +56,8 @@ describe('a look at the queues in SQLite', () => {
     expect(await createDue(database)(NOW, 10)).toMatchObject({ nextAt: NOW + 1 })
 
     expect(await plansOf(() => false)).toHaveLength(2)
-    const plans = await plansOf((id) => id < 'd04')
-    expect(plans).toHaveLength(2 + 3)
+    const plans = [...(await plansOf((id) => id < 'd04')), ...(await plansOf((id) => id !== 'd39'))]
+    expect(plans).toHaveLength(2 + 1 + 2 + 2)
     for (const plan of plans) {
       expect(plan).toMatch(/SEARCH outbox_deliveries USING (?:COVERING INDEX outbox_deliveries_due|INTEGER PRIMARY KEY)/)
       expect(plan).not.toMatch(/SCAN outbox_deliveries|TEMP B-TREE/)
