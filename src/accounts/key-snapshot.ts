@@ -151,6 +151,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
   async function readChanges(seen: number, again: readonly string[]): Promise<(() => KnownAccounts) | undefined> {
     const changed = await within(timing.loadLimitMs, store.keys.changedSince(seen, again))
     if (changed === undefined) return undefined
+    applyChanges(keys, endsOf(changed, changes), new Set())
     // A large installation has tens of thousands of workspaces, and its keys change all the time.
     const list = changed.onlyKeys ? undefined : await untilSilent(timing.loadLimitMs, (onStep) => store.workspaces.list(onStep))
     applyChanges(keys, changed, list === undefined ? new Set() : workspaces.replace(list))
@@ -287,3 +288,9 @@ function applyChanges(keys: KnownKeys, changes: KeyChanges, changedWorkspaces: R
   for (const hash of changes.removed) keys.remove(hash)
   if (changedWorkspaces.size > 0) keys.renew(changedWorkspaces)
 }
+
+/** A key that may not be used any more does not wait for workspaces, which only keys that may be used need. */
+const endsOf = (found: KeyChanges, changedHere: ReadonlyMap<string, ApiKey>): KeyChanges => ({
+  ...found,
+  keys: found.keys.filter(({ hash, revokedAt, disabled }) => (revokedAt !== null || disabled) && !changedHere.has(hash)),
+})

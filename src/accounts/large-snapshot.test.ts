@@ -10,6 +10,8 @@ import type { KnownAccounts } from './last-known-good.ts'
 let store: Store
 let snapshot: KeySnapshot
 let reads: number
+/** What happens while workspaces are read. */
+let meanwhile: () => void
 let saved: KnownAccounts | undefined
 
 beforeEach(async () => {
@@ -18,6 +20,7 @@ beforeEach(async () => {
   await store.workspaces.default()
   for (const name of ['one', 'two']) await store.keys.insert(sampleKey(hashKey(name), { name }))
   reads = 0
+  meanwhile = () => undefined
   snapshot = createKeySnapshot({
     clock: systemClock,
     timing: { pollMs: 3_600_000 },
@@ -28,6 +31,7 @@ beforeEach(async () => {
       workspaces: {
         list: (onStep) => {
           reads++
+          meanwhile()
           return store.workspaces.list(onStep)
         },
       },
@@ -59,4 +63,21 @@ it('reads tens of thousands of workspaces only if something else than keys was c
   await snapshot.refresh()
   await snapshot.close()
   expect([reads, saved?.keys.length, saved?.workspaces.length]).toEqual([1, 4, 2])
+})
+
+it('refuses a key that was revoked, disabled or deleted before it has read the workspaces that were changed with it', async () => {
+  for (const name of ['three', 'four']) await store.keys.insert(sampleKey(hashKey(name)))
+  await snapshot.refresh()
+  await store.workspaces.insert(sampleWorkspace('w2'))
+  await store.keys.insert(sampleKey(hashKey('five'), { workspaceId: 'w2' }))
+  await store.keys.update(hashKey('one'), { revokedAt: Date.now() })
+  await store.keys.update(hashKey('two'), { disabled: true })
+  await store.keys.remove(hashKey('three'))
+  await store.keys.update(hashKey('four'), { name: 'renamed' })
+  const names = ['one', 'two', 'three', 'four', 'five']
+  let found: readonly string[] = []
+  meanwhile = () => (found = names.map(attempt))
+  await snapshot.refresh()
+  expect(found).toEqual(['revoked', 'disabled', 'revoked', 'ok', 'unknown'])
+  expect(names.map(attempt)).toEqual(['revoked', 'disabled', 'revoked', 'ok', 'ok'])
 })
