@@ -1,17 +1,18 @@
 import type { Authentication, Authenticator } from '../core/account.ts'
 import { GatewayError } from '../core/error.ts'
 import type { KeyUse } from '../core/key-use.ts'
-import type { ApiKey, KeyChanges, Store } from '../core/store.ts'
+import type { ApiKey, Store } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import { hashKey } from './api-key.ts'
 import { secretsOf } from '../core/api-key.ts'
 import { createFollower, type Follower } from './follower.ts'
-import { createKnownKeys, type KnownKeys } from './known-keys.ts'
+import { createKnownKeys } from './known-keys.ts'
 import { createKnownWorkspaces } from './known-workspaces.ts'
 import type { KnownAccounts, LastKnownGood } from './last-known-good.ts'
 import { newerOf } from './newer-of.ts'
 import { createLatestWrite } from './latest-write.ts'
 import { createSecondLook } from './second-look.ts'
+import { applyChanges, endsOf, prepareAll } from './put-in-force.ts'
 import { untilSilent, within } from './within.ts'
 
 export type SnapshotEvent =
@@ -126,12 +127,13 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
     onBack: (outageMs) => onEvent({ type: 'database-back', outageMs }),
   })
 
-  function install(known: KnownAccounts, from: 'file' | 'database'): void {
-    // Keys that are not listed any more were revoked some time ago, or deleted with their workspace.
-    keys.replace(known.keys, known.gone)
-    workspaces.replace(known.workspaces)
-    version = known.version
-    source = from
+  /** Resolves with what puts it in force. */
+  async function prepare(known: KnownAccounts, from: 'file' | 'database'): Promise<() => void> {
+    const replace = await prepareAll(keys, workspaces, known)
+    return () => {
+      replace()
+      ;[version, source] = [known.version, from]
+    }
   }
 
   async function synchronize(anew: boolean): Promise<void> {
@@ -153,7 +155,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
     if (changed === undefined) return undefined
     applyChanges(keys, endsOf(changed, changes), new Set())
     // A large installation has tens of thousands of workspaces, and its keys change all the time.
-    const list = changed.onlyKeys ? undefined : await untilSilent(timing.loadLimitMs, (onStep) => store.workspaces.list(onStep))
+    const list = changed.onlyKeys ? undefined : await workspaces.recognize(await untilSilent(timing.loadLimitMs, store.workspaces.list))
     applyChanges(keys, changed, list === undefined ? new Set() : workspaces.replace(list))
     version = changed.version
     return () => ({ version: changed.version, keys: keys.all(), gone: keys.gone(), workspaces: workspaces.all() })
@@ -164,7 +166,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
     const accounts = await untilSilent(timing.loadLimitMs, (onStep) => readAccounts(store, since, knowsGone, onStep))
     const known: KnownAccounts = { version: current, ...accounts }
     // Until `start` has prepared the database, the absence of the environment's keys there does not mean that they are revoked.
-    install(prepared ? known : { ...known, keys: inForce(known, environmentKeys) }, 'database')
+    await prepare(prepared ? known : { ...known, keys: inForce(known, environmentKeys) }, 'database').then((putInForce) => putInForce())
     return () => ({ ...known, gone: keys.gone() })
   }
 
@@ -181,10 +183,11 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
 
   async function restore(): Promise<boolean> {
     const known = await lastKnownGood?.read()
+    const putInForce = known && (await prepare({ ...known, keys: inForce(known, environmentKeys) }, 'file'))
     // The database was reached meanwhile and is more current.
     if (source === 'database') return true
-    if (known) install({ ...known, keys: inForce(known, environmentKeys) }, 'file')
-    else for (const key of environmentKeys) keys.put(key)
+    putInForce?.()
+    if (known === undefined) for (const key of environmentKeys) keys.put(key)
     return keys.size > 0
   }
 
@@ -216,10 +219,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
       prepared,
       secretKeyOutdated: secretKey.outdated,
     }),
-    close: async () => {
-      await follower.close()
-      await saving?.settled()
-    },
+    close: () => follower.close().then(() => saving?.settled()),
   }
 }
 
@@ -281,16 +281,3 @@ function inForce({ keys: stored, gone = [] }: KnownAccounts, environmentKeys: re
   for (const hash of [...inUse.flatMap((key) => secretsOf(key).map((secret) => secret.hash)), ...gone]) named.delete(hash)
   return [...inUse, ...named.values()]
 }
-
-/** Keys of changed workspaces get new owners: what was compiled for the ones before is out of date. */
-function applyChanges(keys: KnownKeys, changes: KeyChanges, changedWorkspaces: ReadonlySet<string>): void {
-  for (const key of changes.keys) keys.put(key)
-  for (const hash of changes.removed) keys.remove(hash)
-  if (changedWorkspaces.size > 0) keys.renew(changedWorkspaces)
-}
-
-/** A key that may not be used any more does not wait for workspaces, which only keys that may be used need. */
-const endsOf = (found: KeyChanges, changedHere: ReadonlyMap<string, ApiKey>): KeyChanges => ({
-  ...found,
-  keys: found.keys.filter(({ hash, revokedAt, disabled }) => (revokedAt !== null || disabled) && !changedHere.has(hash)),
-})

@@ -2,6 +2,7 @@ import type { Authentication, AuthenticationFailure } from '../core/account.ts'
 import type { KeyUse } from '../core/key-use.ts'
 import type { ApiKey, KeySecret } from '../core/store.ts'
 import { secretsOf } from '../core/api-key.ts'
+import { inSteps } from './in-steps.ts'
 import { minuteOf } from './key-uses.ts'
 
 export interface KnownKeysOptions {
@@ -20,8 +21,11 @@ export interface KnownKeys {
   ended(this: void, secretHash: string): AuthenticationFailure | undefined
   /** Undefined for keys that were revoked long ago. */
   key(this: void, hash: string): ApiKey | undefined
-  /** Replaces all keys. `gone`: hashes of further keys that were revoked long ago. */
-  replace(keys: readonly ApiKey[], gone?: readonly string[]): void
+  /**
+   * Replaces all keys once what it resolves with is called, which is short: what takes long comes before, with turns of the event loop in between.
+   * `gone`: hashes of further keys that were revoked long ago.
+   */
+  prepare(keys: readonly ApiKey[], gone?: readonly string[]): Promise<() => void>
   put(key: ApiKey): void
   /** Forgets a key that was deleted, but for its hashes. */
   remove(hash: string): void
@@ -41,8 +45,6 @@ interface Entry {
   readonly accepted: Accepted
   /** See `KeySecret`. */
   readonly endsAt: number | null
-  /** The minute of the use that was noted last. A clock may go back. */
-  noted: number | undefined
 }
 
 const REVOKED: Authentication = { ok: false, reason: 'revoked' }
@@ -54,13 +56,16 @@ export function createKnownKeys({ now, rememberRevokedMs, onUse }: KnownKeysOpti
   let entries = new Map<string, Entry>()
   /** Of these keys nothing else is needed. They only become more, so they are read once and then added to. */
   const gone = new Set<string>()
+  const uses = createUseNotes(onUse)
   /** Keys whose revocation was put, and that are still kept in full. */
   const revoked = new Set<string>()
 
-  /** `before`: which uses were noted already. */
-  const add = (key: ApiKey, before: ReadonlyMap<string, Entry>): void => {
-    for (const secret of secretsOf(key))
-      entries.set(secret.hash, { accepted: accept(key, secret), endsAt: secret.endsAt, noted: before.get(secret.hash)?.noted })
+  const add = (key: ApiKey, to: Map<string, Entry>): void => {
+    for (const secret of secretsOf(key)) to.set(secret.hash, { accepted: accept(key, secret), endsAt: secret.endsAt })
+  }
+  const end = (secretHash: string): void => {
+    gone.add(secretHash)
+    uses.forget(secretHash)
   }
 
   const isGone = ({ revokedAt }: ApiKey): boolean => revokedAt !== null && revokedAt < now() - rememberRevokedMs
@@ -68,7 +73,7 @@ export function createKnownKeys({ now, rememberRevokedMs, onUse }: KnownKeysOpti
     revoked.delete(key.hash)
     for (const { hash } of secretsOf(key)) {
       entries.delete(hash)
-      gone.add(hash)
+      end(hash)
     }
   }
   /** Few keys are revoked within the time for which they are kept in full, so looking at them all costs nothing. */
@@ -86,11 +91,7 @@ export function createKnownKeys({ now, rememberRevokedMs, onUse }: KnownKeysOpti
       if (entry === undefined) return gone.has(secretHash) ? REVOKED : undefined
       const at = now()
       const found = inForceAt(entry, at)
-      const minute = minuteOf(at)
-      if (found.ok && minute !== entry.noted) {
-        entry.noted = minute
-        onUse({ keyHash: found.key.hash, secretHash, at: minute })
-      }
+      if (found.ok) uses.note(found.key, secretHash, at)
       return found
     },
     ended(secretHash) {
@@ -103,16 +104,29 @@ export function createKnownKeys({ now, rememberRevokedMs, onUse }: KnownKeysOpti
       const key = entries.get(hash)?.accepted.key
       return key?.hash === hash ? key : undefined
     },
-    replace(keys, alsoGone = []) {
-      const before = entries
-      for (const hash of [...before.keys(), ...alsoGone]) gone.add(hash)
-      entries = new Map()
-      revoked.clear()
-      for (const key of keys) {
-        const isOver = isGone(key)
-        for (const { hash } of secretsOf(key)) gone[isOver ? 'add' : 'delete'](hash)
-        if (!isOver) add(key, before)
-        if (!isOver && key.revokedAt !== null) revoked.add(key.hash)
+    async prepare(keys, alsoGone = []) {
+      const next = new Map<string, Entry>()
+      const nextRevoked: string[] = []
+      // Of keys that are still in use something else is known, so their hashes may be added before.
+      await inSteps(alsoGone, (hash) => void gone.add(hash))
+      await inSteps(keys, (key) => {
+        if (isGone(key)) {
+          for (const { hash } of secretsOf(key)) gone.add(hash)
+          return
+        }
+        add(key, next)
+        if (key.revokedAt !== null) nextRevoked.push(key.hash)
+      })
+      const over: string[] = []
+      const back: string[] = []
+      await inSteps(entries.keys(), (hash) => void (next.has(hash) || over.push(hash)))
+      await inSteps(next.keys(), (hash) => void (gone.has(hash) && back.push(hash)))
+      return () => {
+        entries = next
+        revoked.clear()
+        for (const hash of nextRevoked) revoked.add(hash)
+        for (const hash of over) end(hash)
+        for (const hash of back) gone.delete(hash)
       }
     },
     put(key) {
@@ -123,7 +137,7 @@ export function createKnownKeys({ now, rememberRevokedMs, onUse }: KnownKeysOpti
       for (const { hash } of replaced === undefined ? [] : secretsOf(replaced)) {
         if (entries.get(hash)?.accepted.key === key) continue
         entries.delete(hash)
-        gone.add(hash)
+        end(hash)
       }
       if (key.revokedAt !== null) revoked.add(key.hash)
       forgetRevoked()
@@ -134,9 +148,9 @@ export function createKnownKeys({ now, rememberRevokedMs, onUse }: KnownKeysOpti
     },
     all: () => [...new Set([...entries.values()].map(({ accepted }) => accepted.key))],
     renew: (workspaceIds) => {
-      for (const [hash, { accepted, endsAt, noted }] of entries) {
+      for (const [hash, { accepted, endsAt }] of entries) {
         const { owner } = accepted
-        if (workspaceIds.has(owner.workspaceId)) entries.set(hash, { accepted: { ...accepted, owner: { ...owner } }, endsAt, noted })
+        if (workspaceIds.has(owner.workspaceId)) entries.set(hash, { accepted: { ...accepted, owner: { ...owner } }, endsAt })
       }
     },
     gone: () => [...gone],
@@ -167,5 +181,19 @@ function accept(key: ApiKey, secret: KeySecret): Accepted {
       keyLabel: secret.label,
       ...(creatorUserId === null ? {} : { userId: creatorUserId }),
     },
+  }
+}
+
+function createUseNotes(onUse: KnownKeysOptions['onUse']) {
+  /** The minute of the use that was noted last, by secret. A clock may go back. */
+  const noted = new Map<string, number>()
+  return {
+    note: ({ hash }: ApiKey, secretHash: string, at: number): void => {
+      const minute = minuteOf(at)
+      if (minute === noted.get(secretHash)) return
+      noted.set(secretHash, minute)
+      onUse({ keyHash: hash, secretHash, at: minute })
+    },
+    forget: (secretHash: string): void => void noted.delete(secretHash),
   }
 }

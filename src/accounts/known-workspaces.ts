@@ -1,8 +1,11 @@
 import type { Workspace } from '../core/store.ts'
+import { inSteps } from './in-steps.ts'
 
 /** Workspaces in memory, by id. */
 export interface KnownWorkspaces {
   get(this: void, id: string): Workspace | undefined
+  /** The same list, with those that have not changed as they are known: `replace` is short then. Compares in steps. */
+  recognize(list: readonly Workspace[]): Promise<readonly Workspace[]>
   /** Returns the ids of those that are not what they were, also if they are gone. */
   replace(list: readonly Workspace[]): ReadonlySet<string>
   all(): readonly Workspace[]
@@ -13,6 +16,11 @@ export function createKnownWorkspaces(): KnownWorkspaces {
   let byId = new Map<string, Workspace>()
   return {
     get: (id) => byId.get(id),
+    async recognize(list) {
+      const found: Workspace[] = []
+      await inSteps(list, (workspace) => void found.push(unlessSame(byId.get(workspace.id), workspace)))
+      return found
+    },
     replace(list) {
       const before = byId
       // An unchanged one stays the same object, so that what was compiled for it stays in use.
@@ -26,9 +34,10 @@ export function createKnownWorkspaces(): KnownWorkspaces {
   }
 }
 
-const unlessSame = (before: Workspace | undefined, now: Workspace): Workspace => (before !== undefined && isSame(before, now) ? before : now)
+const unlessSame = (before: Workspace | undefined, now: Workspace): Workspace =>
+  before !== undefined && (before === now || isSame(before, now)) ? before : now
 
-/** There may be tens of thousands, compared in one piece: only settings, which most have not, are written out. */
+/** Only settings, which most have not, are written out. */
 function isSame({ settings: before, ...was }: Workspace, { settings: now, ...is }: Workspace): boolean {
   return (Object.keys(is) as (keyof typeof is)[]).every((name) => was[name] === is[name]) && JSON.stringify(before) === JSON.stringify(now)
 }

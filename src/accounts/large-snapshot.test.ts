@@ -81,3 +81,29 @@ it('refuses a key that was revoked, disabled or deleted before it has read the w
   expect(found).toEqual(['revoked', 'disabled', 'revoked', 'ok', 'unknown'])
   expect(names.map(attempt)).toEqual(['revoked', 'disabled', 'revoked', 'ok', 'ok'])
 })
+
+it('lets others have their turn while all keys and workspaces are replaced, in which nothing is half replaced', async () => {
+  const known = {
+    version: 2,
+    keys: Array.from({ length: 5_000 }, (_, n) => sampleKey(`k${n}`, { workspaceId: `w${n}` })),
+    workspaces: Array.from({ length: 5_000 }, (_, n) => sampleWorkspace(`w${n}`)),
+  }
+  const lastKnownGood = { read: () => Promise.resolve(known), write: () => Promise.resolve() }
+  const restored = createKeySnapshot({ store, clock: systemClock, lastKnownGood, environmentKeys: [] })
+  const sizes = new Set<string>()
+  const look = () => sizes.add(`${restored.stats().keys} ${restored.stats().workspaces}`)
+  let turns = 0
+  let ended = false
+  const count = () => {
+    turns++
+    look()
+    if (!ended) setImmediate(count)
+  }
+  setImmediate(count)
+  await restored.restore()
+  ended = true
+  look()
+  expect(turns).toBeGreaterThan(8)
+  expect([...sizes]).toEqual(['0 0', '5000 5000'])
+  await restored.close()
+})

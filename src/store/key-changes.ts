@@ -39,7 +39,7 @@ function next(before: RecentChanges | undefined, version: number, hashes: readon
     : { version, since: forgotten[0], changes: changes.slice(-REMEMBERED).filter(([at]) => at > forgotten[0]) }
 }
 
-export interface ChangesSince {
+interface ChangesSince {
   /** The version up to which these are all. */
   readonly version: number
   /** Hashes of the keys that changed or were removed. */
