@@ -64,4 +64,40 @@ describe('a look at the queues', () => {
     expect(looks[0]).toEqual({ paused: 1, broken: 8 })
     expect(looks.at(-1)).toEqual({ paused: 1, broken: 1 })
   })
+
+  it('trims two queues at a time, however many there are, and none any more once it stops', async () => {
+    const outbox = createMemoryOutbox()
+    const { generation } = minimalGeneration()
+    const deliveries = Array.from({ length: 30 }, (_, n) => ({ destinationId: `d${n}`, withContent: false }))
+    await outbox.record([{ generation, deliveries, bytes: 100 }])
+    const trimmed: string[] = []
+    let [now, most] = [0, 0]
+    worker = createDeliveryWorker({
+      outbox: {
+        ...outbox,
+        trim: async (id) => {
+          most = Math.max(most, ++now)
+          trimmed.push(id)
+          await new Promise((resolve) => setTimeout(resolve, 1))
+          now--
+          return { bodies: 0, deliveries: 0 }
+        },
+      },
+      types: new Map([[type.type, type as Destination]]),
+      destination: (id) => ({ ...sampleDestination(id), paused: true }),
+      transport: () => Promise.reject(new Error('connection refused')),
+      clock: { now: () => Date.now(), monotonic: () => performance.now() },
+      random: () => 0.5,
+      owner: 'test',
+      service: { name: 'signalbox', version: '1' },
+      tuning: { pollMs: 5, trimEveryMs: 100 },
+    })
+    worker.start()
+    await expect.poll(() => trimmed.length).toBeGreaterThan(60)
+    expect([most, new Set(trimmed.slice(0, 30)).size]).toEqual([2, 30])
+    await worker.stop(50)
+    const atEnd = trimmed.length
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(trimmed).toHaveLength(atEnd)
+  })
 })

@@ -6,6 +6,7 @@ import { BatchProcessor } from './batch-processor.ts'
 import { batchDueAt } from './batching.ts'
 import { BREAKER_DEFAULTS } from './breaker.ts'
 import { closeLane, createLane, isOutdated, refreshLane, restLane, type Lane, type ReadyDestination } from './lane.ts'
+import { createLaneTrims } from './lane-trims.ts'
 import { QUEUE_BOUNDS } from './trim-queues.ts'
 import type { DeliveryWorkerOptions, Tuning } from './worker-options.ts'
 
@@ -65,11 +66,14 @@ class Engine implements DeliveryWorker {
   #running = false
   #lookedAt = -Infinity
   readonly #processor: BatchProcessor
+  readonly #trimInTurn: ReturnType<typeof createLaneTrims>
 
   constructor(options: DeliveryWorkerOptions) {
     this.#options = options
     this.#tuning = { ...TUNING, ...options.tuning }
     this.#processor = new BatchProcessor(options, this.#tuning.leaseMs, this.#abort.signal)
+    const trims = { everyMs: this.#tuning.trimEveryMs, trim: (lane: Lane) => this.#trim(lane), onWork: (work: Promise<void>) => this.#aside(work) }
+    this.#trimInTurn = createLaneTrims(trims)
   }
 
   start(): void {
@@ -181,10 +185,7 @@ class Engine implements DeliveryWorker {
     const { lastSuccessAt } = lane
     const since = lastSuccessAt === undefined ? {} : { lastSuccessAt }
     const health = { breaker: 'unauthorized', ...since, lastErrorAt: now, lastStatus: 0, lastError: problem } as const
-    const reported = this.#guard(lane.id, () => this.#options.outbox.report(lane.id, health)).then(() => {
-      this.#asides.delete(reported)
-    })
-    this.#asides.add(reported)
+    this.#aside(this.#guard(lane.id, () => this.#options.outbox.report(lane.id, health)))
   }
 
   /** A queue that cannot be read holds up only its own destination, and is left alone for longer and longer. */
@@ -205,7 +206,7 @@ class Engine implements DeliveryWorker {
   async #serve(lane: Lane, work: DueWork, now: number): Promise<number | undefined> {
     const record = this.#options.destination(lane.id)
     if (record === undefined) return undefined
-    this.#trim(lane, record, now)
+    this.#trimInTurn(lane, now)
     if (isAtRest(record)) return undefined
     this.#refresh(lane, record, now)
     const ready = lane.ready
@@ -278,19 +279,20 @@ class Engine implements DeliveryWorker {
     this.#inFlight.add(batch)
   }
 
-  /** Runs beside everything else: dropping one destination's backlog may take seconds, and must not hold up others. */
-  #trim(lane: Lane, { type }: DestinationRecord, now: number): void {
-    if (lane.isTrimming || now - lane.lastTrimAt < this.#tuning.trimEveryMs) return
-    lane.lastTrimAt = now
-    lane.isTrimming = true
-    const trim = this.#guard(lane.id, async () => {
-      const { bodies, deliveries } = await this.#options.outbox.trim(lane.id, { records: this.#tuning.queueRecords, bytes: this.#tuning.queueBytes })
-      if (bodies > 0 || deliveries > 0) this.#options.onEvent?.({ kind: 'trimmed', destinationId: lane.id, type, bodies, deliveries })
-    }).then(() => {
-      lane.isTrimming = false
-      this.#asides.delete(trim)
+  async #trim(lane: Lane): Promise<void> {
+    const { outbox, destination, onEvent } = this.#options
+    const type = destination(lane.id)?.type
+    // It was deleted while it waited for its turn, or the worker stops.
+    if (type === undefined || !this.#running) return
+    await this.#guard(lane.id, async () => {
+      const { bodies, deliveries } = await outbox.trim(lane.id, { records: this.#tuning.queueRecords, bytes: this.#tuning.queueBytes })
+      if (bodies > 0 || deliveries > 0) onEvent?.({ kind: 'trimmed', destinationId: lane.id, type, bodies, deliveries })
     })
-    this.#asides.add(trim)
+  }
+
+  #aside(work: Promise<unknown>): void {
+    const aside: Promise<unknown> = work.then(() => this.#asides.delete(aside))
+    this.#asides.add(aside)
   }
 }
 
