@@ -59,6 +59,28 @@ describe.skipIf(!hasBrowser)('the workspaces page', () => {
     expect(problems).toEqual([])
   })
 
+  it('draws a hundred of many workspaces, and finds the others by text', async () => {
+    const many = await startGateway()
+    try {
+      await Promise.all(
+        Array.from({ length: 120 }, (_, n) =>
+          many.api('POST', '/api/v1/workspaces', { name: `Straw ${n}`, slug: n === 77 ? 'needle' : `straw-${n}` }),
+        ),
+      )
+      const { page, problems } = await browser.console(many, '/workspaces')
+      await page.getByText('The first 100 of 121.').waitFor()
+      expect(await page.getByRole('row').count()).toBe(101)
+      await page.getByRole('textbox', { name: 'Find' }).fill('needle')
+      await page.getByRole('row', { name: /Straw 77/ }).waitFor()
+      expect(await page.getByRole('row').count()).toBe(2)
+      await page.getByRole('textbox', { name: 'Find' }).fill('nowhere')
+      await page.getByText('No workspace contains “nowhere”.').waitFor()
+      expect(problems).toEqual([])
+    } finally {
+      await many.close()
+    }
+  })
+
   it('says at the field why a workspace was refused', async () => {
     await create({ name: 'Taken', slug: 'taken' })
     const { page } = await browser.console(gateway, '/workspaces')

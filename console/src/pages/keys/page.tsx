@@ -1,18 +1,17 @@
-import { Button, Group, Select, Switch, Text, TextInput } from '@mantine/core'
+import { Button, Group, Select, Switch, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useState, type ReactNode } from 'react'
 import { usePages } from '../../api/pages.ts'
-import type { ApiKey } from '../../api/schema.ts'
 import { useWorkspaces } from '../../api/workspaces.ts'
-import { count } from '../../lib/format.ts'
 import { useAddress } from '../../ui/address.ts'
+import { DrawnRows } from '../../ui/drawn-rows.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Page } from '../../ui/page.tsx'
 import { WorkspaceSelect } from '../../ui/workspace-select.tsx'
 import { CreateKey } from './create.tsx'
 import { KeyDetail } from './detail.tsx'
 import { keysWith, unusedFor } from './list.ts'
-import { KeyTable, type KeyTableProps } from './table.tsx'
+import { KeyTable } from './table.tsx'
 
 const UNUSED: readonly { readonly value: string; readonly label: string }[] = [
   { value: '', label: 'any time' },
@@ -74,27 +73,32 @@ export default function KeysPage(): ReactNode {
       </Group>
       <Loaded of={of}>
         {(keys) => (
-          <>
-            <DrawnKeys
-              of={unusedFor(keysWith(keys, text), days, openedAt)}
-              further={hasMore ? { loaded: keys.length, isReading, more } : undefined}
-              onOpen={({ hash }) => set({ key: hash }, 'push')}
-              empty={
-                !isFiltered ? (
-                  <>
-                    No keys {disabled ? '' : 'in use '}in this workspace yet.{' '}
-                    <Button variant="subtle" size="compact-sm" onClick={create}>
-                      Create one
-                    </Button>
-                  </>
-                ) : hasMore ? (
-                  searching(of.error)
-                ) : (
-                  `No key ${text === '' ? 'was unused for so long' : `contains “${text}”${days === undefined ? '' : ' and was unused for so long'}`}.`
-                )
-              }
-            />
-          </>
+          <DrawnRows
+            of={unusedFor(keysWith(keys, text), days, openedAt)}
+            name="keys"
+            further={hasMore ? { loaded: keys.length, isReading, more } : undefined}
+          >
+            {(drawn) => (
+              <KeyTable
+                keys={drawn}
+                onOpen={({ hash }) => set({ key: hash }, 'push')}
+                empty={
+                  !isFiltered ? (
+                    <>
+                      No keys {disabled ? '' : 'in use '}in this workspace yet.{' '}
+                      <Button variant="subtle" size="compact-sm" onClick={create}>
+                        Create one
+                      </Button>
+                    </>
+                  ) : hasMore ? (
+                    searching(of.error)
+                  ) : (
+                    `No key ${text === '' ? 'was unused for so long' : `contains “${text}”${days === undefined ? '' : ' and was unused for so long'}`}.`
+                  )
+                }
+              />
+            )}
+          </DrawnRows>
         )}
       </Loaded>
       <CreateKey key={creation} opened={creating} workspaces={workspaces} workspaceId={workspaceId} onClose={close} />
@@ -105,37 +109,3 @@ export default function KeysPage(): ReactNode {
 
 /** As long as there are keys that were not read yet, nobody knows whether there is a match. */
 const searching = (error: Error | null): string => (error === null ? 'Searching …' : 'Nothing found so far.')
-
-/** Rows drawn at a time: a workspace may have thousands of keys, and a browser takes long to draw them all. */
-const DRAWN = 100
-
-interface DrawnKeysProps extends Pick<KeyTableProps, 'empty' | 'onOpen'> {
-  readonly of: readonly ApiKey[]
-  /** Undefined if all are loaded. */
-  readonly further: { readonly loaded: number; readonly isReading: boolean; readonly more: () => void } | undefined
-}
-
-/** The first of the keys, and a button for more of them, loaded or not. */
-function DrawnKeys({ of: keys, further, ...rest }: DrawnKeysProps): ReactNode {
-  const [drawn, setDrawn] = useState(DRAWN)
-  const isCut = keys.length > drawn
-  const showMore = (): void => {
-    setDrawn(drawn + DRAWN)
-    if (!isCut) further?.more()
-  }
-  return (
-    <>
-      <KeyTable keys={keys.slice(0, drawn)} {...rest} />
-      {(isCut || further !== undefined) && (
-        <Group justify="center" gap="sm">
-          <Text size="sm" c="dimmed">
-            {isCut ? `The first ${count(drawn)} of ${count(keys.length)}.` : `${count(further?.loaded)} keys loaded.`}
-          </Text>
-          <Button size="xs" variant="default" loading={!isCut && further?.isReading} onClick={showMore}>
-            Show more
-          </Button>
-        </Group>
-      )}
-    </>
-  )
-}

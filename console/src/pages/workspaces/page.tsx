@@ -1,4 +1,4 @@
-import { Button, Stack, Text } from '@mantine/core'
+import { Button, Stack, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useState, type ReactNode } from 'react'
 import { usePages } from '../../api/pages.ts'
@@ -6,6 +6,7 @@ import type { Workspace } from '../../api/schema.ts'
 import { NOTHING, percent, usd } from '../../lib/format.ts'
 import { useAddress } from '../../ui/address.ts'
 import { DataTable, type Column } from '../../ui/data-table.tsx'
+import { DrawnRows } from '../../ui/drawn-rows.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Page } from '../../ui/page.tsx'
 import { CreateWorkspace } from './create.tsx'
@@ -16,7 +17,8 @@ const READ_AGAIN_MS = 60_000
 
 export default function WorkspacesPage(): ReactNode {
   const { get, set } = useAddress()
-  const { of } = usePages('GET /api/v1/workspaces', {}, { all: true, every: READ_AGAIN_MS })
+  const { of, hasMore } = usePages('GET /api/v1/workspaces', {}, { all: true, every: READ_AGAIN_MS })
+  const text = get('q') ?? ''
   const [creating, { open, close }] = useDisclosure()
   // Every creation starts with an empty form.
   const [creation, setCreation] = useState(0)
@@ -30,16 +32,27 @@ export default function WorkspacesPage(): ReactNode {
       about="A workspace holds the keys, budgets, provider keys, presets, guardrails and destinations of one team. Keys see only their own workspace, except that those of the default workspace see all. Days, weeks and months begin at midnight UTC."
       actions={<Button onClick={create}>Create workspace</Button>}
     >
+      <TextInput
+        label="Find"
+        placeholder="name, slug or id"
+        value={text}
+        onChange={(event) => set({ q: event.currentTarget.value })}
+        w={{ base: '100%', xs: 240 }}
+      />
       <Loaded of={of}>
         {(workspaces) => (
-          <DataTable
-            label="Workspaces"
-            rows={workspaces}
-            keyOf={({ id }) => id}
-            onOpen={({ id }) => set({ workspace: id }, 'push')}
-            empty="This key can see no workspaces."
-            columns={COLUMNS}
-          />
+          <DrawnRows of={workspacesWith(workspaces, text)} name="workspaces">
+            {(drawn) => (
+              <DataTable
+                label="Workspaces"
+                rows={drawn}
+                keyOf={({ id }) => id}
+                onOpen={({ id }) => set({ workspace: id }, 'push')}
+                empty={text === '' ? 'This key can see no workspaces.' : hasMore ? searching(of.error) : `No workspace contains “${text}”.`}
+                columns={COLUMNS}
+              />
+            )}
+          </DrawnRows>
         )}
       </Loaded>
       <CreateWorkspace
@@ -55,6 +68,16 @@ export default function WorkspacesPage(): ReactNode {
     </Page>
   )
 }
+
+/** Those whose name, slug or id contains a text, ignoring case. */
+function workspacesWith(workspaces: readonly Workspace[], text: string): readonly Workspace[] {
+  const wanted = text.trim().toLowerCase()
+  if (wanted === '') return workspaces
+  return workspaces.filter(({ name, slug, id }) => [name, slug, id].some((own) => own.toLowerCase().includes(wanted)))
+}
+
+/** As long as there are workspaces that were not read yet, nobody knows whether there is a match. */
+const searching = (error: Error | null): string => (error === null ? 'Searching …' : 'Nothing found so far.')
 
 const loggingShown = ({ is_observability_io_logging_enabled: logs, io_logging_sampling_rate: rate }: Workspace): string => {
   if (!logs) return 'no'
