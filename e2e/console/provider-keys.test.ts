@@ -41,10 +41,12 @@ describe.skipIf(!hasBrowser)('the provider keys page', () => {
     await form.getByRole('combobox', { name: 'Keys' }).click()
     await page.getByRole('option', { name: /team key/ }).click()
     await page.keyboard.press('Tab')
+    await form.getByRole('combobox', { name: 'Users' }).pressSequentially('uid=anna,ou=people')
+    await page.keyboard.press('Enter')
     await form.getByRole('button', { name: 'Add key' }).click()
     await page
       .getByRole('row', { name: /our account/ })
-      .getByText('1 model, 1 key')
+      .getByText('1 model, 1 key, 1 user')
       .waitFor()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     expect((await page.content()).includes('sk-typed-0123456789')).toBe(false)
@@ -55,7 +57,7 @@ describe.skipIf(!hasBrowser)('the provider keys page', () => {
         is_fallback: true,
         allowed_models: ['acme/*'],
         allowed_api_key_hashes: [made.data.hash],
-        allowed_user_ids: null,
+        allowed_user_ids: ['uid=anna,ou=people'],
       },
     ])
     expect(problems).toEqual([])

@@ -76,6 +76,8 @@ export function ProviderKeyFields({ form, onChange, error, workspaceId, isStored
             value={[...form.users]}
             onChange={(users) => onChange({ users })}
             error={refusalAt(error, 'allowed_user_ids')}
+            // Ids from directories contain commas: uid=anna,ou=people.
+            splitChars={[]}
             acceptValueOnBlur
             clearable
           />
