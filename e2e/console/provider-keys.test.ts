@@ -43,10 +43,12 @@ describe.skipIf(!hasBrowser)('the provider keys page', () => {
     await page.keyboard.press('Tab')
     await form.getByRole('combobox', { name: 'Users' }).pressSequentially('uid=anna,ou=people')
     await page.keyboard.press('Enter')
+    await form.getByRole('combobox', { name: 'Users' }).fill('UID=Anna,ou=people')
+    await page.keyboard.press('Enter')
     await form.getByRole('button', { name: 'Add key' }).click()
     await page
       .getByRole('row', { name: /our account/ })
-      .getByText('1 model, 1 key, 1 user')
+      .getByText('1 model, 1 key, 2 users')
       .waitFor()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     expect((await page.content()).includes('sk-typed-0123456789')).toBe(false)
@@ -57,7 +59,7 @@ describe.skipIf(!hasBrowser)('the provider keys page', () => {
         is_fallback: true,
         allowed_models: ['acme/*'],
         allowed_api_key_hashes: [made.data.hash],
-        allowed_user_ids: ['uid=anna,ou=people'],
+        allowed_user_ids: ['uid=anna,ou=people', 'UID=Anna,ou=people'],
       },
     ])
     expect(problems).toEqual([])

@@ -78,6 +78,8 @@ export function ProviderKeyFields({ form, onChange, error, workspaceId, isStored
             error={refusalAt(error, 'allowed_user_ids')}
             // Ids from directories contain commas: uid=anna,ou=people.
             splitChars={[]}
+            // The gateway tells `Anna` from `anna`, which the library does not.
+            isDuplicate={(id, users) => users.includes(id)}
             acceptValueOnBlur
             clearable
           />
