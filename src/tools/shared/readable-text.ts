@@ -67,11 +67,30 @@ function readHtml(html: string): ReadableText {
   return { text, ...(title ? { title } : {}) }
 }
 
+/** Private parts of the library. One that a later version has no more is not called, and nothing is saved. */
+interface ReaderParts {
+  readonly REGEXPS: { readonly byline: RegExp }
+  readonly _isValidByline: (this: ReaderParts, element: DomNode, names: string) => boolean
+}
+const { _isValidByline: isByline } = Readability.prototype as unknown as ReaderParts
+
+/**
+ * The library looks at the text of each element to see whether it names the author: where elements are nested deep, at nearly the whole page each time.
+ * The attributes are looked at first here: they say no for nearly all, and cost nothing.
+ */
+class ArticleReader extends Readability {
+  _isValidByline(this: ArticleReader & ReaderParts, element: DomNode, names: string): boolean {
+    const isMarked =
+      element.getAttribute?.('rel') === 'author' || element.getAttribute?.('itemprop')?.includes('author') === true || this.REGEXPS.byline.test(names)
+    return isMarked && isByline.call(this, element, names)
+  }
+}
+
 /** The main content as guessed by the library; undefined for pages without elements or with far too many. */
 function articleOf(document: Dom): { readonly title?: string | null | undefined; readonly content?: string | null | undefined } | undefined {
   if (document.documentElement == null) return undefined
   try {
-    return new Readability(document, { charThreshold: 200, maxElemsToParse: 50_000 }).parse() ?? undefined
+    return new ArticleReader(document, { charThreshold: 200, maxElemsToParse: 50_000 }).parse() ?? undefined
   } catch {
     return undefined
   }
