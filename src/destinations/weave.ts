@@ -51,7 +51,7 @@ function toJson(body: object): string {
 /** Byte by byte: replacing the matches of an expression creates as many strings as a text has such characters, which may be millions. */
 function inAscii(text: string): string {
   let length = text.length
-  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) >= 0x80) length += ESCAPE.length - 1
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) >= 0x80) length += ESCAPE_BYTES - 1
   const bytes = Buffer.allocUnsafe(length)
   let end = 0
   for (let at = 0; at < text.length; at++) {
@@ -60,13 +60,16 @@ function inAscii(text: string): string {
       bytes[end++] = code
       continue
     }
-    end += ESCAPE.copy(bytes, end)
-    for (let digit = 1, rest = code; digit <= 4; digit++, rest >>= 4) bytes[end - digit] = HEX.charCodeAt(rest & 15)
+    bytes[end++] = BACKSLASH
+    bytes[end++] = LETTER_U
+    for (let shift = 12; shift >= 0; shift -= 4) bytes[end++] = HEX[(code >> shift) & 15]!
   }
   return bytes.toString('latin1')
 }
-const ESCAPE = Buffer.from('\\u0000')
-const HEX = '0123456789abcdef'
+const ESCAPE_BYTES = 6
+const BACKSLASH = 0x5c
+const LETTER_U = 0x75
+const HEX = Buffer.from('0123456789abcdef')
 
 /**
  * W&B Weave's calls, each sent complete. A project with complete calls refuses the older format, which has separate starts and ends
