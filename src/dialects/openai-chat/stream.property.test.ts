@@ -4,6 +4,7 @@ import { isGatewayError } from '../../core/error.ts'
 import type { ModelEvent } from '../../core/event.ts'
 import type { Decoder } from '../../core/dialect.ts'
 import { checkEventBalance, foldEvents } from '../../testing/event-balance.ts'
+import { expectEqual } from '../../testing/expect-equal.ts'
 import { chatTarget } from './__fixtures__/target.ts'
 import type { TargetOverrides } from './__fixtures__/target.ts'
 import { openAiChat } from './index.ts'
@@ -214,7 +215,7 @@ describe('the fast path', () => {
         const all = [...frames, '{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}', '[DONE]']
         const fast = run(new ChatDecoder(REQUEST, chatTarget(overrides)), all)
         const slow = run(new ChatDecoder(REQUEST, chatTarget(overrides), false), all)
-        expect(fast).toEqual(slow)
+        expectEqual(fast, slow)
       }),
       { numRuns: 3000 },
     )
@@ -234,7 +235,7 @@ describe('the fast path', () => {
             const at = where % (data.length + 1)
             all[index] = data.slice(0, at) + what + data.slice(at + 1)
           }
-          expect(run(new ChatDecoder(REQUEST, chatTarget()), all)).toEqual(run(new ChatDecoder(REQUEST, chatTarget(), false), all))
+          expectEqual(run(new ChatDecoder(REQUEST, chatTarget()), all), run(new ChatDecoder(REQUEST, chatTarget(), false), all))
         },
       ),
       { numRuns: 2000 },
@@ -258,13 +259,13 @@ describe('the fast path', () => {
         const target = chatTarget(overrides)
         for (const each of answers) {
           const frames = written(each)
-          expect(run(new ChatDecoder(REQUEST, target), frames)).toEqual(run(new ChatDecoder(REQUEST, target, false), frames))
+          expectEqual(run(new ChatDecoder(REQUEST, target), frames), run(new ChatDecoder(REQUEST, target, false), frames))
         }
         // The last one again, damaged.
         const frames = [...written(answers.at(-1)!)]
         const index = frames.length === 0 ? 0 : where % frames.length
         frames.splice(index, 1, frames[index]?.slice(0, where % 60) ?? '', frames[index]?.slice(1 + (where % 60)) ?? '')
-        expect(run(new ChatDecoder(REQUEST, target), frames)).toEqual(run(new ChatDecoder(REQUEST, target, false), frames))
+        expectEqual(run(new ChatDecoder(REQUEST, target), frames), run(new ChatDecoder(REQUEST, target, false), frames))
       }),
       { numRuns: 1500 },
     )
