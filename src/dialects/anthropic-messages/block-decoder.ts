@@ -50,9 +50,10 @@ type OpenBlock =
 /** Writes the blocks of one answer as items: their starts, deltas and stops, streamed or whole. */
 export class BlockDecoder {
   readonly writer: AnswerWriter
+  /** What the upstream's own tools did. */
+  readonly server: ServerToolDecoder
   readonly #isCited: () => boolean
   readonly #target: MessagesTarget
-  readonly #server: ServerToolDecoder
   readonly #answerTool: string | undefined
   readonly #template = new DeltaTemplate<'text' | 'thinking'>(readDelta, bracesTail)
   readonly #learns: boolean
@@ -70,7 +71,7 @@ export class BlockDecoder {
     this.#target = target
     this.#learns = fastPath
     this.writer = new AnswerWriter({ names: () => planTools(request, target.options).flat.names, endReasoning: () => this.#endReasoning() })
-    this.#server = new ServerToolDecoder(this.writer, target)
+    this.server = new ServerToolDecoder(this.writer, target)
     this.#answerTool = answerToolName(request, target)
     this.#aside = this.#answerTool === undefined ? undefined : new AnswerAside(this.writer)
   }
@@ -100,7 +101,7 @@ export class BlockDecoder {
     this.#template.forget()
     switch (type) {
       case 'text': {
-        this.#server.flush()
+        this.server.flush()
         // Callers that asked for citations learn which block contains each, so every block is a message of its own.
         if (this.writer.messageKey !== undefined && this.#isCited()) this.writer.closeMessage()
         const open: TextBlock = {
@@ -112,7 +113,7 @@ export class BlockDecoder {
         return this.#text(open, asString(block['text']) ?? '')
       }
       case 'thinking': {
-        this.#server.flush()
+        this.server.flush()
         const open: ThinkingBlock = { kind: 'thinking', text: '', signature: asString(block['signature']) ?? '' }
         this.#blocks.set(index, open)
         this.writer.closeReasoning()
@@ -120,15 +121,15 @@ export class BlockDecoder {
         return this.#think(open, asString(block['thinking']) ?? '')
       }
       case 'redacted_thinking':
-        this.#server.flush()
+        this.server.flush()
         this.#blocks.set(index, { kind: 'nothing' })
         return this.#redacted(asString(block['data']))
       case 'tool_use':
-        this.#server.flush()
+        this.server.flush()
         this.#blocks.set(index, this.#startCall(block))
         return
       default:
-        this.#blocks.set(index, type === undefined ? { kind: 'nothing' } : this.#server.start(block as Block))
+        this.#blocks.set(index, type === undefined ? { kind: 'nothing' } : this.server.start(block as Block))
     }
   }
 
@@ -174,7 +175,7 @@ export class BlockDecoder {
         }
         return
       case 'server':
-        return this.#server.delta(block, delta)
+        return this.server.delta(block, delta)
       case 'nothing':
         return
     }
@@ -209,7 +210,7 @@ export class BlockDecoder {
         if (!block.written) this.writer.text(block.input === '' ? '{}' : block.input)
         return
       case 'server':
-        return this.#server.stop(block)
+        return this.server.stop(block)
       case 'nothing':
         return
     }
@@ -272,17 +273,12 @@ export class BlockDecoder {
 
   // ---- the end ----
 
-  /** Searches that the upstream has made so far. */
-  get searches(): number {
-    return this.#server.searches
-  }
-
   /** Ends what belongs to the answer; the writer closes the rest. `later`: calls of the server's tools are still to be run. */
   finish(later: boolean): void {
     // Some servers forget to close blocks.
     for (const [index, block] of this.#blocks) if (block.kind === 'text' || ('input' in block && block.input !== '')) this.stop(index)
     this.#blocks.clear()
-    this.#server.finish(later)
+    this.server.finish(later)
     this.#aside?.flush()
     this.writer.flushHeldSpace()
   }

@@ -46,7 +46,7 @@ export class MessagesDecoder implements Decoder {
   /** The prompt is counted at the start. */
   get counted(): Usage | undefined {
     const usage = this.#usage
-    const { searches } = this.#blocks
+    const { searches } = this.#blocks.server
     if (usage === undefined || !hasCounts(usage)) return runsAlone({ searches })
     return decodeUsage(usage, priceFactorOf(usage, this.#target), searches)
   }
