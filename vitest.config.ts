@@ -127,6 +127,7 @@ const SCENARIOS_TOGETHER = [
   'scenarios/tenancy',
   'scenarios/tool-money',
   'scenarios/trace-context',
+  'scenarios/turn-money',
   'scenarios/unfinished-searches',
   'scenarios/unfinished-usage',
   'scenarios/unreadable-reasoning',

@@ -1,5 +1,6 @@
 import type { ModelEvent } from '../core/event.ts'
 import type { Annotation, InputItem, JsonObject, OutputItem } from '../core/item.ts'
+import { Written } from './written.ts'
 
 /** An item while its events arrive. */
 interface Draft {
@@ -17,10 +18,11 @@ interface Draft {
  */
 export class AnswerFold {
   readonly #drafts = new Map<string, Draft>()
-  /** Characters the model has produced; for estimates. */
-  chars = 0
+  /** What the model has produced; for estimates. */
+  readonly written = new Written()
 
   push(event: ModelEvent): void {
+    this.written.note(event)
     switch (event.type) {
       case 'item-start':
         this.#drafts.set(event.key, { start: event.item, parts: [], summary: [], text: '', patch: undefined })
@@ -32,7 +34,6 @@ export class AnswerFold {
         if (event.kind === 'text') return this.#text(this.#of(event.key), 'text', event.delta, event.part)
         return this.#summary(this.#of(event.key), event.delta, event.part)
       case 'arguments-delta':
-        this.chars += event.delta.length
         this.#of(event.key).text += event.delta
         return
       case 'annotation': {
@@ -45,6 +46,11 @@ export class AnswerFold {
         return
       default:
     }
+  }
+
+  /** Characters of it. */
+  get chars(): number {
+    return this.written.chars
   }
 
   /** The part of a message that is being written. */
@@ -71,14 +77,12 @@ export class AnswerFold {
   }
 
   #text(draft: Draft, kind: 'text' | 'refusal', delta: string, number: number | undefined): void {
-    this.chars += delta.length
     const last = draft.parts.at(-1)
     if (last !== undefined && last.kind === kind && (number === undefined || number === last.number)) last.text += delta
     else draft.parts.push({ text: delta, kind, number, annotations: [] })
   }
 
   #summary(draft: Draft, delta: string, number: number | undefined): void {
-    this.chars += delta.length
     const last = draft.summary.at(-1)
     if (last !== undefined && (number === undefined || number === last.number)) last.text += delta
     else draft.summary.push({ text: delta, number })

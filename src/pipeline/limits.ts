@@ -16,6 +16,7 @@ import { createEndpointLimits, type EndpointLimitOptions, type TakeShare } from 
 import { latePayments } from './late-payments.ts'
 import { refusal, refuse, type OnLimited } from './limit-refusal.ts'
 import { likelyUsage } from './tool-bill.ts'
+import { Written } from './written.ts'
 
 export interface LimitsOptions extends CallPriceOptions {
   readonly counter: Counter
@@ -275,7 +276,7 @@ const countedOf = (ticket: Ticket, cost: Cost): number => (countsOwnKeys(ticket)
 async function* metered(options: LimitsOptions, next: Handler, call: Call, ticket: Ticket): ReturnType<Handler> {
   const { trace } = call
   const servedBefore = trace.served
-  let chars = 0
+  const written = new Written()
   let ended = false
   const spend = (usage: Usage): void => {
     ended = true
@@ -285,15 +286,15 @@ async function* metered(options: LimitsOptions, next: Handler, call: Call, ticke
   }
   try {
     for await (const events of next(call)) {
-      for (const event of events) if ('delta' in event) chars += event.delta.length
+      for (const event of events) written.note(event)
       const last = events[events.length - 1]
-      if (last?.type === 'response-end' && trace.served !== undefined) spend(last.usage ?? likelyUsage(call.request, chars, trace))
+      if (last?.type === 'response-end' && trace.served !== undefined) spend(last.usage ?? likelyUsage(call.request, written, trace))
       yield events
     }
   } finally {
     const { served } = trace
     // An answer that was left or broke in the middle has cost something, too: an agent may be asked again and again.
-    if (!ended && served !== servedBefore && served?.firstTokenMs !== undefined) spend(likelyUsage(call.request, chars, trace))
+    if (!ended && served !== servedBefore && served?.firstTokenMs !== undefined) spend(likelyUsage(call.request, written, trace))
     ticket.running.delete(trace)
   }
 }

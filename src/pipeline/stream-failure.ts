@@ -12,13 +12,13 @@ import { estimateRequest } from '../router/estimate.ts'
 import { attemptCost, type CostOf } from './answer-cost.ts'
 import { AnswerFold } from './answer-fold.ts'
 import { Overlap } from './overlap.ts'
+import { CHARS_PER_TOKEN, likelyOutput } from './written.ts'
 
 /** Longest answer that is held back; a longer one is committed and streams from there on. */
 const MAX_BUFFERED_CHARS = 1024 * 1024
 const MAX_BUFFERED_EVENTS = 65_536
 /** A longer answer is not worth sending again as the beginning of another. */
 const MAX_CONTINUED_CHARS = 256 * 1024
-const CHARS_PER_TOKEN = 4
 /** The smallest `max_output_tokens` that upstreams accept. */
 const LEAST_OUTPUT_TOKENS = 16
 
@@ -137,15 +137,15 @@ export class Continuation {
     trace.answerCost = this.#spent.cost
   }
 
-  /** The likely usage of the endpoint that writes now, since the one before it broke. */
-  #estimate(request: ModelRequest, { dropped }: Writer): Usage {
+  /** The likely usage of the endpoint that writes now, since the one before it broke. Nobody goes on after a picture, so all pictures are its own. */
+  #estimate(request: ModelRequest, { endpoint, dropped }: Writer): Usage {
     const before = this.#spent?.chars ?? 0
-    const outputTokens = Math.ceil((this.#fold.chars - before) / CHARS_PER_TOKEN)
+    const { chars, pictures } = this.#fold.written
     const { inputTokens, audioTokens } = estimateRequest(request, dropped)
     return createUsage({
       inputTokens: inputTokens + Math.ceil(before / CHARS_PER_TOKEN),
       audioInputTokens: audioTokens,
-      outputTokens,
+      ...likelyOutput({ chars: chars - before, pictures }, endpoint),
       estimated: true,
     })
   }

@@ -52,7 +52,7 @@ export async function askModel(
       if (event.type !== 'response-end') fold.push(event)
       else {
         reason = event.reason
-        usage = event.usage ?? likelyUsage(request, fold.chars, call.trace)
+        usage = event.usage ?? likelyUsage(request, fold.written, call.trace)
       }
     }
     onEvents?.(events)
@@ -77,9 +77,9 @@ export async function askModel(
 }
 
 /** What an unfinished or broken answer has cost: its turns so far, or else its likely usage, if it had begun, as far as its provider counted. */
-function soFar({ request, trace }: Call, { chars }: AnswerFold, costOf: (usage: Usage, pricing: Pricing) => Cost): Spent {
+function soFar({ request, trace }: Call, { written }: AnswerFold, costOf: (usage: Usage, pricing: Pricing) => Cost): Spent {
   const begun = trace.served?.firstTokenMs !== undefined
-  const usage = trace.spentUsage ?? (begun ? likelyUsage(request, chars, trace) : ZERO_USAGE)
+  const usage = trace.spentUsage ?? (begun ? likelyUsage(request, written, trace) : ZERO_USAGE)
   return { cost: withBought(trace.cost ?? (begun ? answerCost(costOf, usage, trace) : NO_COST), trace), tokens: usage.totalTokens }
 }
 

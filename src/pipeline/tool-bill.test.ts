@@ -98,8 +98,8 @@ it('the bill adds up the cost of models so far, own keys separately, and the too
 
 it('the estimate counts four characters as a token, rounded up, and is marked as an estimate', () => {
   const request: ModelRequest = { input: [] }
-  const { inputTokens } = likelyUsage(request, 0, traceOf())
-  expect(likelyUsage(request, 9, { ...traceOf(), undeliveredTokens: 5 })).toEqual({
+  const { inputTokens } = likelyUsage(request, { chars: 0, pictures: 0 }, traceOf())
+  expect(likelyUsage(request, { chars: 9, pictures: 0 }, { ...traceOf(), undeliveredTokens: 5 })).toEqual({
     inputTokens,
     cachedTokens: 0,
     cacheWriteTokens: 0,

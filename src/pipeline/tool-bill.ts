@@ -5,6 +5,7 @@ import type { ModelRequest } from '../core/request.ts'
 import { createUsage, mendEstimate, type Usage } from '../core/usage.ts'
 import { estimateRequest } from '../router/estimate.ts'
 import { payTool } from './answer-cost.ts'
+import { CHARS_PER_TOKEN, likelyOutput, type Amount } from './written.ts'
 
 /** What a model call has cost so far, whether it is running, ended or broke. */
 export interface Spent {
@@ -86,18 +87,16 @@ export class ToolBill {
   }
 }
 
-const CHARS_PER_TOKEN = 4
-
-/** The likely usage of an answer with this many characters, and this many tokens that nobody has read, if no usage is reported. */
-function estimatedUsage(request: ModelRequest, chars: number, { served, undeliveredTokens: unread = 0 }: CallTrace): Usage {
-  const outputTokens = Math.ceil(chars / CHARS_PER_TOKEN) + unread
+/** The likely usage of an answer in which this much was written, and of what nobody has read of it, if no usage is reported. */
+function estimatedUsage(request: ModelRequest, written: Amount, { served, undeliveredTokens: unread = 0 }: CallTrace): Usage {
+  const { outputTokens, imageOutputTokens } = likelyOutput(written, served?.endpoint)
   const { inputTokens, audioTokens } = estimateRequest(request, served?.dropped)
-  return createUsage({ inputTokens, audioInputTokens: audioTokens, outputTokens, estimated: true })
+  return createUsage({ inputTokens, audioInputTokens: audioTokens, outputTokens: outputTokens + unread, imageOutputTokens, estimated: true })
 }
 
 /** The same for an answer whose upstream has counted a part of it. */
-export const likelyUsage = (request: ModelRequest, chars: number, trace: CallTrace): Usage =>
-  mendEstimate(estimatedUsage(request, chars, trace), trace.served?.counted)
+export const likelyUsage = (request: ModelRequest, written: Amount, trace: CallTrace): Usage =>
+  mendEstimate(estimatedUsage(request, written, trace), trace.served?.counted)
 
 /** The same for the output alone. */
 export const writtenUsage = (chars: number): Usage => createUsage({ outputTokens: Math.ceil(chars / CHARS_PER_TOKEN), estimated: true })

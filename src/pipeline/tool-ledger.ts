@@ -55,7 +55,7 @@ export class LoopLedger {
   account(step: ToolStep, request: ModelRequest): void {
     this.spoke ||= step.spoke
     const { counting } = step
-    if (!step.wordless) this.#add(step.end?.usage ?? likelyUsage(request, step.chars, this.#call.trace))
+    if (!step.wordless) this.#add(step.end?.usage ?? likelyUsage(request, step.written, this.#call.trace))
     else if (counting?.counted !== undefined) this.#addTo(counting.counted, attemptCost(this.#costOf, counting.counted, counting), counting)
   }
 
@@ -120,7 +120,7 @@ export class LoopLedger {
   /** Cost and tokens of an answer that broke: those of earlier turns, and an estimate for the one that was being written. */
   broken(step: ToolStep | undefined, request: ModelRequest): void {
     const { undeliveredTokens: unread = 0 } = this.#call.trace
-    if (step !== undefined && step.end === undefined && step.chars + unread > 0) this.#add(likelyUsage(request, step.chars, this.#call.trace))
+    if (step !== undefined && step.end === undefined && step.chars + unread > 0) this.#add(likelyUsage(request, step.written, this.#call.trace))
     // What ran before the first turn has cost something, too.
     if (this.turns === 1 && this.requested === 0 && step?.end === undefined) return
     this.#payAll()

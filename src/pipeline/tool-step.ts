@@ -7,6 +7,7 @@ import type { Usage } from '../core/usage.ts'
 import { AnswerFold, wholeText } from './answer-fold.ts'
 import type { SourceBook } from './tool-citations.ts'
 import type { Offer, OfferedTool } from './offered-tool.ts'
+import type { Amount } from './written.ts'
 
 /** A call of a server tool as the model made it. */
 export interface PendingCall {
@@ -93,6 +94,10 @@ export class ToolStep {
 
   get chars(): number {
     return this.#fold.chars
+  }
+
+  get written(): Amount {
+    return this.#fold.written
   }
 
   /** It ends without content. */

@@ -1,10 +1,8 @@
 import type { Call } from '../core/call.ts'
+import { DRAWN, hasResult, PICTURE_TOKENS } from '../core/picture-items.ts'
 import { createUsage, mendEstimate, type Usage } from '../core/usage.ts'
 import { writtenText } from '../doors/responses/resource.ts'
 import { estimateRequest, textTokens } from '../router/estimate.ts'
-
-/** Tokens of a picture in an answer; vendors charge about 1,100 to 1,300 for a usual one. */
-const PICTURE_TOKENS = 1_290
 
 /** The usage of a call for which the upstream reported none or not all, estimated from the prompt and the output so far. */
 export function estimateUsage(call: Call): Usage {
@@ -27,5 +25,5 @@ export function estimateUsage(call: Call): Usage {
 /** How many pictures the model has written. Those of a tool are no output of the model, and are charged in another way. */
 function picturesIn({ output, trace }: Call): number {
   if (trace.served?.endpoint.outputModalities.has('image') !== true) return 0
-  return output().filter((item) => item.type === 'image_generation_call' && Boolean((item as { readonly result?: unknown }).result)).length
+  return output().filter((item) => item.type === DRAWN && hasResult(item)).length
 }

@@ -1,0 +1,87 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { chatEvents, startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
+import { verifies } from '../requirements.ts'
+
+/** What a turn without a word costs: a picture that was drawn, or searches that a vendor made, in whichever turn, and whether or not it was finished. */
+let upstream: FakeUpstream
+let gateway: TestGateway
+
+const drawn = [
+  chatEvents.role(),
+  {
+    ...chatEvents.role(),
+    choices: [
+      { index: 0, delta: { images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }] }, finish_reason: null },
+    ],
+  },
+]
+const called = (name: string, args: object) =>
+  stream([
+    chatEvents.role(),
+    { choices: [{ index: 0, delta: { tool_calls: [{ index: 0, id: 'c1', function: { name, arguments: JSON.stringify(args) } }] } }] },
+    chatEvents.finish(),
+    chatEvents.usage(),
+    chatEvents.done(),
+  ])
+const PICTURE_USD = (1_290 * 30) / 1e6
+
+beforeEach(async () => {
+  upstream = await startFakeUpstream(stream([]))
+  const provider = { base_url: upstream.url, api_keys: ['key'] }
+  const pricing = { input: 1, output: 2, output_image: 30, web_search: 0.01 }
+  gateway = await startGateway({
+    providers: [
+      { slug: 'draws', dialect: 'openai-chat', ...provider, options: { image_output: true } },
+      { slug: 'searches', dialect: 'anthropic-messages', ...provider, options: { web_search_tool: 'web_search_20250305' } },
+    ],
+    models: [
+      { slug: 'acme/fox-image', context_length: 200_000, endpoints: [{ provider: 'draws', upstream_model: 'fox-image-1', pricing }] },
+      { slug: 'acme/fox-image-too', context_length: 200_000, endpoints: [{ provider: 'draws', upstream_model: 'fox-image-2', pricing }] },
+      { slug: 'acme/claude', context_length: 200_000, endpoints: [{ provider: 'searches', upstream_model: 'claude-1', pricing }] },
+    ],
+    routing: { sticky: false, cooldown: false, retries: false },
+  })
+})
+afterEach(async () => {
+  await gateway.close()
+  await upstream.close()
+})
+
+/** What the key of the call has spent at last, USD. */
+async function spentBy(request: object, headers: Readonly<Record<string, string>> = {}): Promise<number> {
+  const made = (await (await gateway.api('POST', '/api/v1/keys', { name: 'limited', limit: 1 })).json()) as { data: { hash: string }; key: string }
+  const response = await gateway.respond({ input: 'hi', ...request }, { key: made.key, headers })
+  await response.text()
+  const { data } = (await (await gateway.api('GET', `/api/v1/keys/${made.data.hash}`)).json()) as { data: { usage: number } }
+  return data.usage
+}
+
+const finished = stream([...drawn, chatEvents.finish(), chatEvents.done()])
+it.each([
+  ['the first turn of a loop of tools', [finished], 'datetime'],
+  ['a later turn of it', [called('datetime', {}), finished], 'datetime'],
+  [
+    'what a tool asks a model',
+    [
+      called('advisor', { prompt: 'Draw.' }),
+      finished,
+      stream([chatEvents.text('Done.'), chatEvents.finish(), chatEvents.usage(), chatEvents.done()]),
+    ],
+    'advisor',
+  ],
+])(verifies('P32', 'a picture that nobody counted is paid for in %s'), async (_what, replies, tool) => {
+  upstream.script(...replies)
+  const usd = await spentBy({ model: 'acme/fox-image', stream: true, modalities: ['image', 'text'], tools: [{ type: `gateway:${tool}` }] })
+  expect(usd).toBeGreaterThan(PICTURE_USD)
+  expect(usd).toBeLessThan(2 * PICTURE_USD)
+})
+
+it(verifies('P32', 'a picture that nobody counted is paid for where it ends an answer that another endpoint began'), async () => {
+  upstream.script(stream([chatEvents.role(), chatEvents.text('Here is')], { then: 'reset' }), finished)
+  const models = ['acme/fox-image', 'acme/fox-image-too']
+  const usd = await spentBy({ models, stream: true, modalities: ['image', 'text'] }, { 'x-gateway-stream-failure': 'continue' })
+  expect(upstream.requests).toHaveLength(2)
+  expect(usd).toBeGreaterThan(PICTURE_USD)
+  expect(usd).toBeLessThan(2 * PICTURE_USD)
+})
