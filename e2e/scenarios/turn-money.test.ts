@@ -60,6 +60,7 @@ async function spentBy(request: object, headers: Readonly<Record<string, string>
 const finished = stream([...drawn, chatEvents.finish(), chatEvents.done()])
 it.each([
   ['the first turn of a loop of tools', [finished], 'datetime'],
+  ['a later turn that breaks off', [called('datetime', {}), stream(drawn, { then: 'reset' })], 'datetime'],
   ['a later turn of it', [called('datetime', {}), finished], 'datetime'],
   [
     'what a tool asks a model',
@@ -84,4 +85,30 @@ it(verifies('P32', 'a picture that nobody counted is paid for where it ends an a
   expect(upstream.requests).toHaveLength(2)
   expect(usd).toBeGreaterThan(PICTURE_USD)
   expect(usd).toBeLessThan(2 * PICTURE_USD)
+})
+
+it(verifies('P32', 'searches of a vendor are paid for in a later turn that breaks off before its first word'), async () => {
+  const start = { type: 'message_start', message: { id: 'msg_1', role: 'assistant', content: [], usage: { input_tokens: 1_000, output_tokens: 1 } } }
+  upstream.script(
+    stream([
+      start,
+      { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'toolu_1', name: 'datetime', input: {} } },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 5 } },
+      { type: 'message_stop' },
+    ]),
+    stream(
+      [
+        start,
+        { type: 'content_block_start', index: 0, content_block: { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: {} } },
+        { type: 'content_block_stop', index: 0 },
+        { type: 'content_block_start', index: 1, content_block: { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] } },
+        { type: 'content_block_stop', index: 1 },
+      ],
+      { then: 'reset' },
+    ),
+  )
+  const usd = await spentBy({ model: 'acme/claude', stream: true, tools: [{ type: 'gateway:datetime' }, { type: 'web_search' }] })
+  expect(usd).toBeGreaterThan(0.012)
+  expect(usd).toBeLessThan(0.0121)
 })

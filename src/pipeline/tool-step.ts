@@ -87,6 +87,11 @@ export class ToolStep {
     return this.#spoke
   }
 
+  /** It has had content, of any kind. */
+  get begun(): boolean {
+    return this.#spoke || this.chars > 0 || this.calls.length > 0
+  }
+
   /** The provider should be asked to continue, and nobody else has anything to do first. */
   get paused(): boolean {
     return this.end?.paused === true && this.calls.length + this.callerCalls === 0

@@ -31,7 +31,7 @@ export async function* untilWordless({ events, attempts }: Turn, step: ToolStep,
     yield* events
   } catch (error) {
     const reason = endOf(error, before)
-    if (reason === undefined || step.spoke || step.chars > 0 || step.calls.length > 0) throw error
+    if (reason === undefined || step.begun) throw error
     const counting = attempts.slice(tried).findLast(({ counted }) => counted !== undefined)
     step.endWithoutWords(reason, (error as GatewayError).details.providerCode, counting)
   }
