@@ -159,6 +159,35 @@ describe('a search of a vendor whose price is unknown', () => {
   })
 })
 
+const LOOK = { type: 'function', name: 'look', parameters: { type: 'object', properties: {} } }
+it.each([
+  ['is left out beside functions, which the model cannot have with it', {}],
+  ['is forbidden by the caller', { tool_choice: 'none' }],
+])(verifies('H8', 'a search of a vendor at an unknown price keeps nobody away if it %s'), async (_why, fields) => {
+  const answer = {
+    candidates: [{ content: { parts: [{ text: 'found' }] }, finishReason: 'STOP' }],
+    usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 1 },
+  }
+  upstream.script(stream([answer]))
+  const other = await startGateway({
+    providers: [{ slug: 'acme', dialect: 'gemini', base_url: upstream.url, api_keys: ['key'] }],
+    models: [
+      {
+        slug: 'acme/g',
+        context_length: 200_000,
+        endpoints: [{ provider: 'acme', upstream_model: 'gemini-2.5-flash', pricing: { input: 1, output: 2 } }],
+      },
+    ],
+    limits: { unknown_price: 'deny' },
+  })
+  const { key } = (await (await other.api('POST', '/api/v1/keys', { name: 'limited', limit: 1 })).json()) as { key: string }
+  const tools = 'tool_choice' in fields ? [{ type: 'web_search' }] : [LOOK, { type: 'web_search' }]
+  const response = await other.respond({ model: 'acme/g', input: 'hi', tools, ...fields }, { key })
+  expect([response.status, await response.json()]).toMatchObject([200, { usage: { cost: 12 / 1e6 } }])
+  expect(JSON.stringify(upstream.requests[0]?.body)).not.toContain('googleSearch')
+  await other.close()
+})
+
 describe('searches of a vendor in an answer that breaks off', () => {
   const results = (id: string, content: unknown): readonly object[] => [
     { type: 'content_block_start', index: 0, content_block: { type: 'server_tool_use', id, name: 'web_search', input: {} } },

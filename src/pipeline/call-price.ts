@@ -8,6 +8,7 @@ import { asksForEmbeddings, MAX_TOOL_CALLS } from '../core/request.ts'
 import { createUsage, MAX_TOKENS, type Usage } from '../core/usage.ts'
 import { cacheAsked } from '../router/cache-marks.ts'
 import type { RequestEstimate } from '../router/estimate.ts'
+import { carriedTools } from '../router/hosted-tools.ts'
 import { modelNames, type RoutingDefaults } from '../router/plan.ts'
 import { priceMultiple } from '../router/price-multiple.ts'
 import { resolveModel } from '../router/variants.ts'
@@ -57,13 +58,17 @@ export function unpricedAt({ request }: Call, endpoint: Endpoint): string | unde
     upstreamModel,
     pricing,
   } = endpoint
-  const searches = dialect.hosts !== undefined && !isSearchPriced(pricing)
+  // A search that the caller forbids is not made.
+  const searches = dialect.hosts !== undefined && request.tool_choice !== 'none' && !isSearchPriced(pricing)
   // In most formats nothing is bought, and a history may be long.
   if (dialect.buys === undefined && !searches) return undefined
   const target = { options, upstreamModel }
+  // Beside some tools an endpoint cannot search, and is not asked to.
+  const others = searches ? carriedTools(request.tools) : []
   const bought = toolsGiven(request).find(
     (tool) =>
-      dialect.buys?.(tool, target) === true || (searches && OWN_SEARCH.test(tool.type) && dialect.hosts?.(tool as OtherTool, [], target) === true),
+      dialect.buys?.(tool, target) === true ||
+      (searches && OWN_SEARCH.test(tool.type) && dialect.hosts?.(tool as OtherTool, others, target) === true),
   )
   return bought === undefined ? undefined : `${bought.type} of ${servedModel(endpoint)}`
 }

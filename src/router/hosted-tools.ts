@@ -19,11 +19,15 @@ const CARRIED: ReadonlySet<string> = new Set(['function', 'custom', 'namespace']
  */
 export function hostedTools({ tools }: Pick<ModelRequest, 'tools'>): readonly HostedTool[] {
   if (tools === undefined || tools.every(isCarried)) return NONE
-  // One short list for all, or a request of many tools would need memory and time that grow by the square of their number.
-  const others = [...new Map(tools.filter(isCarried).map((tool) => [tool.type, tool])).values()]
+  const others = carriedTools(tools)
   return tools.filter((tool): tool is OtherTool => !isCarried(tool)).map((tool) => ({ tool, others }))
 }
 const NONE: readonly HostedTool[] = []
+
+/** What every endpoint is given: one short list for all, or a request of many tools would need memory and time that grow by the square of their number. */
+export const carriedTools = (tools: readonly Tool[] = []): readonly Tool[] => [
+  ...new Map(tools.filter(isCarried).map((tool) => [tool.type, tool])).values(),
+]
 
 const isCarried = (tool: Tool): boolean => CARRIED.has(tool.type) || tool.type.includes(':') || isClientSearchTool(tool)
 
