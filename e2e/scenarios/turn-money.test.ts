@@ -112,3 +112,16 @@ it(verifies('P32', 'searches of a vendor are paid for in a later turn that break
   expect(usd).toBeGreaterThan(0.012)
   expect(usd).toBeLessThan(0.0121)
 })
+
+it(verifies('P32', 'a picture is paid for by a caller of a whole answer who leaves before its end'), async () => {
+  upstream.script(stream(drawn, { then: 'hang' }))
+  const made = (await (await gateway.api('POST', '/api/v1/keys', { name: 'limited', limit: 1 })).json()) as { data: { hash: string }; key: string }
+  const leaves = new AbortController()
+  const answer = gateway.respond({ model: 'acme/fox-image', input: 'hi', modalities: ['image', 'text'] }, { key: made.key, signal: leaves.signal })
+  await expect.poll(() => upstream.requests.length).toBe(1)
+  setTimeout(() => leaves.abort(), 100)
+  await expect(answer).rejects.toThrow()
+  const spent = async () => ((await (await gateway.api('GET', `/api/v1/keys/${made.data.hash}`)).json()) as { data: { usage: number } }).data.usage
+  await expect.poll(spent).toBeGreaterThan(PICTURE_USD)
+  expect(await spent()).toBeLessThan(2 * PICTURE_USD)
+})

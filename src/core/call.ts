@@ -103,6 +103,8 @@ export interface CallTrace {
   cached?: CacheReport
   /** Tokens of an answer that was still held back when the caller disconnected: generated, but never delivered. */
   undeliveredTokens?: number
+  /** Pictures of such an answer. */
+  undeliveredPictures?: number
 }
 
 /** The memory that an answer occupies. */

@@ -18,6 +18,7 @@ import type { Limits } from './limits.ts'
 import { nextAttempt, type NextAttemptOptions } from './next-attempt.ts'
 import { checkCalls } from './tool-call-check.ts'
 import { WordlessTurns } from './wordless-turns.ts'
+import { Written } from './written.ts'
 
 export interface FallbackOptions extends AttemptDependencies, PlanningOptions, NextAttemptOptions {
   /** Asked before every attempt whether it may be made, and with how much output. */
@@ -118,7 +119,10 @@ function leaveUnread({ trace, signal }: Call, { begun, committed, held, record }
   // Of a batched answer some parts may have been made.
   if (!begun && record.firstTokenMs === undefined) return
   const text = held.flatMap((events) => events.map((event) => ('delta' in event ? event.delta : ''))).join('')
+  const written = new Written()
+  for (const event of held.flat()) written.note(event)
   trace.served = record
+  trace.undeliveredPictures = written.pictures
   trace.undeliveredTokens = Math.ceil(textTokens(text))
 }
 

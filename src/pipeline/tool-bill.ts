@@ -88,8 +88,13 @@ export class ToolBill {
 }
 
 /** The likely usage of an answer in which this much was written, and of what nobody has read of it, if no usage is reported. */
-function estimatedUsage(request: ModelRequest, written: Amount, { served, undeliveredTokens: unread = 0 }: CallTrace): Usage {
-  const { outputTokens, imageOutputTokens } = likelyOutput(written, served?.endpoint)
+function estimatedUsage(
+  request: ModelRequest,
+  written: Amount,
+  { served, undeliveredTokens: unread = 0, undeliveredPictures: unseen = 0 }: CallTrace,
+): Usage {
+  const { chars, pictures } = written
+  const { outputTokens, imageOutputTokens } = likelyOutput({ chars, pictures: pictures + unseen }, served?.endpoint)
   const { inputTokens, audioTokens } = estimateRequest(request, served?.dropped)
   return createUsage({ inputTokens, audioInputTokens: audioTokens, outputTokens: outputTokens + unread, imageOutputTokens, estimated: true })
 }

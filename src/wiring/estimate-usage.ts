@@ -22,8 +22,8 @@ export function estimateUsage(call: Call): Usage {
   return mendEstimate(estimate, call.trace.served.counted)
 }
 
-/** How many pictures the model has written. Those of a tool are no output of the model, and are charged in another way. */
+/** How many pictures the model has written, also for a caller who left before they were delivered. Those of a tool are no output of the model, and are charged in another way. */
 function picturesIn({ output, trace }: Call): number {
   if (trace.served?.endpoint.outputModalities.has('image') !== true) return 0
-  return output().filter((item) => item.type === DRAWN && hasResult(item)).length
+  return output().filter((item) => item.type === DRAWN && hasResult(item)).length + (trace.undeliveredPictures ?? 0)
 }
