@@ -14,6 +14,8 @@ export interface Target<Options = unknown> {
   readonly upstreamModel: string
   readonly options: Options
   readonly supports: ReadonlySet<Parameter>
+  /** Whether the model takes pictures or draws them. Absent: no. */
+  readonly pictures?: boolean
   readonly contextLength: number
   readonly maxOutputTokens?: number
   /** The service tier that the endpoint stands for and is priced by. It is requested from the upstream. Absent: the caller's tier is requested. */

@@ -143,6 +143,7 @@ export function createTarget({ endpoint, credential, record, whole, maxOutputTok
     upstreamModel: endpoint.upstreamModel,
     options: connection.options,
     supports: endpoint.supports,
+    pictures: endpoint.inputModalities.has('image') || endpoint.outputModalities.has('image'),
     contextLength: endpoint.contextLength,
     ...(maxOutputTokens === Infinity ? {} : { maxOutputTokens }),
     ...(endpoint.tier === undefined ? {} : { tier: endpoint.tier }),

@@ -1,3 +1,4 @@
+import type { Target } from '../../core/dialect.ts'
 import type { JsonObject, OtherItem } from '../../core/item.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { AssistantPart } from '../shared/conversation.ts'
@@ -18,8 +19,12 @@ export function encodeImageOutput(request: ModelRequest, options: OpenAiChatOpti
   }
 }
 
-/** Whether the server gets this picture of an earlier answer back. Without it, the model cannot change what it has drawn. */
-export const keepPicture = (item: OtherItem, { image_output: known }: OpenAiChatOptions): boolean => known && imageUrlOf(item) !== undefined
+/**
+ * Whether the model gets this picture of an earlier answer back. Without it, a model cannot change what it has drawn; one of text alone might be refused
+ * with it.
+ */
+export const keepPicture = (item: OtherItem, { options, pictures = false }: Target<OpenAiChatOptions>): boolean =>
+  options.image_output && pictures && imageUrlOf(item) !== undefined
 
 /** Pictures of an earlier answer, in the member of the message in which the server sent them. */
 export function picturesOf(parts: readonly AssistantPart[]): JsonObject {

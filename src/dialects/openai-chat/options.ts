@@ -215,7 +215,7 @@ export const openAiChatOptions = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'Whether the server knows `modalities` and `image_config`, so that models may answer with images. They get these back in `images` of the message.',
+      'Whether the server knows `modalities` and `image_config`, so that models may answer with images. A model that takes or makes images gets these back in `images` of the message.',
     ),
   cache_breakpoints: z.boolean().default(false).describe('Whether prompt cache breakpoints are sent as `cache_control` of text parts.'),
 

@@ -366,11 +366,11 @@ describe('answers with images', () => {
     expect([body['modalities'], body['image_config'], dropped]).toEqual([undefined, undefined, ['modalities: image', 'image_config']])
     expect(encode({ modalities: ['text'] }).dropped).toEqual([])
   })
-  it('go back to a server that makes them, so that the model can change them', () => {
+  it('go back to a model that takes or makes pictures, so that it can change them', () => {
     const picture = (fields: object): InputItem => ({ type: 'image_generation_call', status: 'completed', ...fields })
     const said: InputItem = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Here' }] }
     const input = [user('draw'), said, picture({ result: 'AAAA' }), picture({ result: 'BBBB', output_format: 'webp' }), user('bluer')]
-    const { body, dropped } = encode({ input }, { options: { image_output: true } })
+    const { body, dropped } = encode({ input }, { options: { image_output: true }, pictures: true })
     const image = (url: string): object => ({ type: 'image_url', image_url: { url } })
     const images = [image('data:image/png;base64,AAAA'), image('data:image/webp;base64,BBBB')]
     expect([body['messages'], dropped]).toEqual([
@@ -381,13 +381,19 @@ describe('answers with images', () => {
       ],
       [],
     ])
-    const drawn = encode({ input: [user('draw'), picture({ result: 'https://a.test/1' }), user('bluer')] }, { options: { image_output: true } })
+    const drawn = encode(
+      { input: [user('draw'), picture({ result: 'https://a.test/1' }), user('bluer')] },
+      { options: { image_output: true }, pictures: true },
+    )
     expect((drawn.body['messages'] as object[])[1]).toEqual({ role: 'assistant', content: '', images: [image('https://a.test/1')] })
-    for (const [item, image_output] of [
-      [picture({ result: '' }), true],
-      [picture({ result: 'AAAA' }), false],
+    for (const [item, image_output, pictures] of [
+      [picture({ result: '' }), true, true],
+      [picture({ result: 'AAAA' }), false, true],
+      [picture({ result: 'AAAA' }), true, false],
     ] as const)
-      expect(encode({ input: [user('draw'), item, user('bluer')] }, { options: { image_output } }).dropped).toEqual(['input: image_generation_call'])
+      expect(encode({ input: [user('draw'), item, user('bluer')] }, { options: { image_output }, pictures }).dropped).toEqual([
+        'input: image_generation_call',
+      ])
   })
 })
 

@@ -42,7 +42,7 @@ export function encodeRequest(request: ModelRequest, endpoint: ChatTarget): Enco
     laterSystem: ['first-only', 'none'].includes(options.system_role) ? 'user-text' : 'in-place',
     alternate: options.alternating_roles,
     keepReasoning: (part) => readable(part, target),
-    keepItem: (item) => keepPicture(item, options),
+    keepItem: (item) => keepPicture(item, target),
   })
   for (const field of conversation.dropped) dropped.push(field)
   // The loss of its own reasoning is not reported for a server that never accepts any back.

@@ -12,6 +12,7 @@ export interface TargetOverrides {
   readonly stream?: boolean
   readonly maxOutputTokens?: number
   readonly media?: Target['media']
+  readonly pictures?: boolean
 }
 
 const SUPPORTS: readonly Parameter[] = [
@@ -19,13 +20,14 @@ const SUPPORTS: readonly Parameter[] = [
 ]
 
 /** An endpoint of an unknown server, except for what a test declares. */
-export function chatTarget({ options = {}, supports = SUPPORTS, upstreamModel = 'small-1', scope = 'acme', stream = true, maxOutputTokens, media }: TargetOverrides = {}): Target<OpenAiChatOptions> {
+export function chatTarget({ options = {}, supports = SUPPORTS, upstreamModel = 'small-1', scope = 'acme', stream = true, maxOutputTokens, media, pictures }: TargetOverrides = {}): Target<OpenAiChatOptions> {
   return {
     provider: 'acme',
     providerName: 'Acme',
     upstreamModel,
     options: openAiChatOptions.parse(options),
     supports: new Set(supports),
+    ...(pictures === undefined ? {} : { pictures }),
     contextLength: 128_000,
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     scope,
