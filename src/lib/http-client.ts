@@ -146,12 +146,12 @@ class DispatchedExchange implements Exchange, SentHandler {
     // Raw headers are a dozen buffers that would live as long as the answer; only handlers that want the original bytes need them.
     controller.rawHeaders = null
     this.#sent = undefined
-    this.#sentTwice = false
     if (status < 200) {
       if (++this.#informational > MAX_INFORMATIONAL)
         this.#abort(new HttpFailure('protocol', `the answer is announced for ever (status ${status})`, true))
       return
     }
+    this.#sentTwice = false
     const encoding = headers['content-encoding']
     this.#arrived = { status, headers }
     this.#tellLater()

@@ -81,6 +81,20 @@ describe('kept-alive connections', () => {
     expect(begun.asked()).toBe(2)
   })
 
+  it('that break twice count as broken twice also if the second announced an answer', async () => {
+    let broken = 0
+    const { url, forget, asked } = await forgetful((socket) => {
+      if (++broken === 1) return socket.resetAndDestroy()
+      socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n')
+      setTimeout(() => socket.resetAndDestroy(), 20)
+    })
+    const call = caller()
+    expect(await text(call(url))).toBe('ok')
+    await forget(true)
+    await expect(call(url).head).rejects.toMatchObject({ kind: 'reset', sent: true, twice: true })
+    expect(asked()).toBe(3)
+  })
+
   it('that break after the server has had time to work on a request are the server’s fault, too', async () => {
     const { url, forget, asked } = await forgetful((socket) => setTimeout(() => socket.resetAndDestroy(), 100))
     const call = caller({ staleLossMs: 50 })
