@@ -254,6 +254,8 @@ const CONFIGURATION_CODES = new Set([
 ])
 /** The key with which the bucket encrypts is disabled, about to be deleted, or does not exist. */
 const ENCRYPTION_CODE = /^KMS\./
+/** The key is in order, but was asked for too often. */
+const ENCRYPTION_OVERLOAD = 'KMS.ThrottlingException'
 const BUSY_CODES = new Set(['OperationAborted', 'RequestTimeout'])
 
 function classify(response: OutgoingResponse): DeliveryOutcome {
@@ -267,9 +269,10 @@ function classify(response: OutgoingResponse): DeliveryOutcome {
     return { kind: 'retry', message: explanation, ...(Number.isNaN(platformTime) ? {} : { platformTime }) }
   }
   if (BUSY_CODES.has(code)) return { kind: 'retry', message }
-  if (code === 'SlowDown') return { kind: 'retry', message, overload: true }
+  if (code === 'SlowDown' || code === ENCRYPTION_OVERLOAD) return { kind: 'retry', message, overload: true }
   if (code === 'EntityTooLarge') return { kind: 'split', message }
-  if (CONFIGURATION_CODES.has(code) || ENCRYPTION_CODE.test(code)) return { kind: 'unauthorized', message }
+  // From 500 on, the service that has the key is in trouble.
+  if (CONFIGURATION_CODES.has(code) || (status < 500 && ENCRYPTION_CODE.test(code))) return { kind: 'unauthorized', message }
   if (status === 301 || status === 307) {
     const region = headers['x-amz-bucket-region']
     if (region !== undefined) return { kind: 'unauthorized', message: `the bucket lies in region ${region.slice(0, 40)}` }
