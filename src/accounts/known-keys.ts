@@ -95,10 +95,10 @@ export function createKnownKeys({ now, rememberRevokedMs, onUse }: KnownKeysOpti
       return found
     },
     ended(secretHash) {
-      if (gone.has(secretHash)) return 'revoked'
       const entry = entries.get(secretHash)
-      const found = entry && inForceAt(entry, now())
-      return found?.ok === false ? found.reason : undefined
+      if (entry === undefined) return gone.has(secretHash) ? 'revoked' : undefined
+      const found = inForceAt(entry, now())
+      return found.ok ? undefined : found.reason
     },
     key: (hash) => {
       const key = entries.get(hash)?.accepted.key

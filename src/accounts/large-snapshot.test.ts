@@ -107,3 +107,25 @@ it('lets others have their turn while all keys and workspaces are replaced, in w
   expect([...sizes]).toEqual(['0 0', '5000 5000'])
   await restored.close()
 })
+
+it('takes nothing from a copy that is read only after the database was reached', async () => {
+  const copy = { version: 1, keys: [], workspaces: [], gone: [hashKey('one')] }
+  let read: (copy: KnownAccounts) => void = () => undefined
+  const slow = new Promise<KnownAccounts>((resolve) => (read = resolve))
+  const restarted = createKeySnapshot({
+    clock: systemClock,
+    timing: { pollMs: 3_600_000 },
+    lastKnownGood: { read: () => slow, write: () => Promise.resolve() },
+    store,
+  })
+  const restored = restarted.restore()
+  await restarted.start()
+  read(copy)
+  await restored
+  expect([restarted.authenticate('one').ok, restarted.ended(hashKey('one')), restarted.ended(hashKey('nobody'))]).toEqual([
+    true,
+    undefined,
+    undefined,
+  ])
+  await restarted.close()
+})
