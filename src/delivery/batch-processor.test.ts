@@ -197,8 +197,8 @@ describe('a platform that fails on a batch again and again', () => {
   })
 })
 
-describe('an address where nothing is', () => {
-  it.each([404, 410])('is an outage (HTTP %i): deliveries are kept until the URL is corrected', async (status) => {
+describe('an address where nothing is, or what takes another format', () => {
+  it.each([404, 410, 415])('is an outage (HTTP %i): deliveries are kept until the URL is corrected', async (status) => {
     const { send, outbox, enter } = await stage()
     for (const id of ['gen-2', 'gen-3', 'gen-4']) await enter(id)
     for (let n = 0; n < 4; n++) await send(() => answer(status))
@@ -207,10 +207,10 @@ describe('an address where nothing is', () => {
     expect(await outbox.status('a')).toMatchObject({ queued: 0, delivered: 4, health: { breaker: 'closed' } })
   })
 
-  it('is distinguished from the same answer about one record', async () => {
+  it.each([404, 415])('is distinguished from the same answer about one record (HTTP %i)', async (status) => {
     const { send, outbox, bodies, enter } = await stage()
     for (const id of ['gen-2', 'gen-3', 'gen-4']) await enter(id)
-    for (const _ of [1, 2, 3]) await send(() => answer(JSON.stringify(bodies.at(-1)).includes('gen-3') ? 404 : 200))
+    for (const _ of [1, 2, 3]) await send(() => answer(JSON.stringify(bodies.at(-1)).includes('gen-3') ? status : 200))
     expect(await outbox.status('a')).toMatchObject({ queued: 0, delivered: 3, dead: 1, health: { breaker: 'closed' } })
   })
 })

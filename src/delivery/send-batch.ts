@@ -24,8 +24,11 @@ const FAILED_ON_IT = 500
 const SEARCHED_AFTER = 5
 /** The same for tries without an answer, or with one that says the platform is away. It would be back by then, unless a record takes it down each time. */
 const SEARCHED_WHEN_AWAY = 10
-/** 403: insufficient credentials, or a firewall that dislikes the content. 404 and 410: a wrong address, or something that a record names. */
-const FORBIDDEN: ReadonlySet<number> = new Set([403, 404, 410])
+/**
+ * 403: insufficient credentials, or a firewall that dislikes the content. 404 and 410: a wrong address, or something that a record names. 415: the
+ * format of all requests, or of what one record contains.
+ */
+const FORBIDDEN: ReadonlySet<number> = new Set([403, 404, 410, 415])
 /** Batches that must have been refused before one is searched for a culprit, because usually all of them are meant. */
 const SEARCHED_REFUSALS = 2
 
