@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasBrowser, withBrowser } from '../../src/testing/browser.ts'
+import { hasBrowser, paste, withBrowser } from '../../src/testing/browser.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
 type Stored = { readonly id: string; readonly name: string; readonly [field: string]: unknown }
@@ -35,8 +35,7 @@ describe.skipIf(!hasBrowser)('the page of guardrails', () => {
     const { page, problems } = await browser.console(gateway, '/guardrails')
     await page.getByRole('button', { name: 'New guardrail' }).click()
     await page.getByLabel('Name').fill('No secrets')
-    await page.getByRole('combobox', { name: 'Ignored models' }).fill('demo/reason')
-    await page.keyboard.press('Enter')
+    await paste(page.getByRole('combobox', { name: 'Ignored models' }), 'demo/reason\r\ndemo/tools\n')
     await page.getByRole('button', { name: 'Add to Content filters' }).click()
     await page.getByLabel('Pattern').fill(String.raw`PROJ-\d{4}`)
     await choose(page, 'Action', 'block')
@@ -50,7 +49,7 @@ describe.skipIf(!hasBrowser)('the page of guardrails', () => {
     const ask = async (input: string, model = 'demo/echo'): Promise<number> => (await gateway.respond({ model, input }, { key })).status
     expect([await ask('hello'), await ask('about PROJ-1234'), await ask('hello', 'demo/reason')]).toEqual([200, 403, 403])
     expect(await named('No secrets')).toMatchObject({
-      ignored_models: ['demo/reason'],
+      ignored_models: ['demo/reason', 'demo/tools'],
       content_filters: [{ pattern: String.raw`PROJ-\d{4}`, action: 'block' }],
       allowed_models: null,
       enforce_zdr: null,

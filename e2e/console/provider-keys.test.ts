@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasBrowser, withBrowser } from '../../src/testing/browser.ts'
+import { hasBrowser, paste, withBrowser } from '../../src/testing/browser.ts'
 import { chatText, startFakeUpstream, stream } from '../../src/testing/fake-upstream.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 
@@ -62,6 +62,19 @@ describe.skipIf(!hasBrowser)('the provider keys page', () => {
         allowed_user_ids: ['uid=anna,ou=people', 'UID=Anna,ou=people'],
       },
     ])
+    expect(problems).toEqual([])
+  })
+
+  it('takes lists that are pasted line by line', async () => {
+    const { id } = await create({ name: 'pasted' })
+    const { page, problems } = await browser.console(gateway, `/provider-keys?key=${id}`)
+    const form = page.getByRole('form', { name: 'Edit provider key' })
+    await paste(form.getByRole('combobox', { name: 'Models' }), 'acme/*\r\nother/*, third/*')
+    await paste(form.getByRole('combobox', { name: 'Users' }), 'uid=anna,ou=people\nuid=bert,ou=people\r\n\n')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await expect
+      .poll(() => one(id))
+      .toMatchObject({ allowed_models: ['acme/*', 'other/*', 'third/*'], allowed_user_ids: ['uid=anna,ou=people', 'uid=bert,ou=people'] })
     expect(problems).toEqual([])
   })
 

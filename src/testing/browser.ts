@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
+import { chromium, type Browser, type BrowserContext, type Locator, type Page } from 'playwright-core'
 import { afterEach } from 'vitest'
 import type { TestGateway } from './start-gateway.ts'
 
@@ -122,4 +122,14 @@ async function emptyContext({ lasting: context, keeper }: SharedBrowser): Promis
   await Promise.all(pages.map((page) => page.close()))
   await context.clearPermissions()
   await context.setOffline(false)
+}
+
+/** Pastes a text with its line breaks, which `fill` leaves out. */
+export async function paste(field: Locator, text: string): Promise<void> {
+  await field.focus()
+  await field.page().evaluate(`{
+    const clipboardData = new DataTransfer()
+    clipboardData.setData('text/plain', ${JSON.stringify(text)})
+    document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }))
+  }`)
 }

@@ -1,5 +1,6 @@
 import { Group, Input, JsonInput, NumberInput, SegmentedControl, Select, Switch, TagsInput } from '@mantine/core'
 import { memo, useId, type ReactNode } from 'react'
+import { SEPARATORS } from '../../ui/separators.ts'
 import type { Row } from './form.ts'
 import type { RuleField } from './rule-schema.ts'
 import { RowsInput } from './rows-input.tsx'
@@ -29,6 +30,7 @@ export const RuleInput = memo(function RuleInput({ field, value, error, suggesti
           clearable
           value={value as string[]}
           onChange={onChange}
+          splitChars={SEPARATORS}
           placeholder="Type and press Enter"
         />
       )

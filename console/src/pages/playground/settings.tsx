@@ -1,5 +1,6 @@
 import { Group, JsonInput, Paper, Select, Stack, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { SEPARATORS } from '../../ui/separators.ts'
 import type { Problems, Settings } from './body.ts'
 import classes from './playground.module.css'
 
@@ -60,6 +61,7 @@ export function SettingsForm({ settings, problems, models, onChange }: SettingsF
           data={[...models]}
           limit={50}
           value={[...settings.models]}
+          splitChars={SEPARATORS}
           error={problems.models}
           onChange={(next) => onChange({ models: next })}
         />

@@ -4,6 +4,7 @@ import type { ApiError } from '../../api/client.ts'
 import { refusalAt } from '../../lib/fields.ts'
 import { KeyPicker } from '../../ui/key-picker.tsx'
 import { SecretInput } from '../../ui/secret-input.tsx'
+import { LINE, SEPARATORS } from '../../ui/separators.ts'
 import type { ProviderKeyForm } from './form.ts'
 
 /** Fields that show errors themselves. */
@@ -58,6 +59,7 @@ export function ProviderKeyFields({ form, onChange, error, workspaceId, isStored
             value={[...form.models]}
             onChange={(models) => onChange({ models })}
             error={refusalAt(error, 'allowed_models')}
+            splitChars={SEPARATORS}
             acceptValueOnBlur
             clearable
           />
@@ -77,7 +79,7 @@ export function ProviderKeyFields({ form, onChange, error, workspaceId, isStored
             onChange={(users) => onChange({ users })}
             error={refusalAt(error, 'allowed_user_ids')}
             // Ids from directories contain commas: uid=anna,ou=people.
-            splitChars={[]}
+            splitChars={[LINE]}
             // The gateway tells `Anna` from `anna`, which the library does not.
             isDuplicate={(id, users) => users.includes(id)}
             acceptValueOnBlur
