@@ -280,9 +280,9 @@ export class ChatDecoder implements Decoder {
   /** What was decoded decides, calls or nothing but a refusal, not the finish reason; an undeclared one counts as a normal stop. */
   #reasonOf(finish: Finish | undefined): FinishReason {
     if (finish === 'length' || finish === 'content_filter' || finish === 'refusal') return finish
-    const { hasCalls, refused, textLength } = this.#writer
+    const { hasCalls, hasText, refused } = this.#writer
     if (hasCalls) return 'tool_calls'
-    return refused && textLength === 0 ? 'refusal' : 'stop'
+    return refused && !hasText ? 'refusal' : 'stop'
   }
 
   #unavailable(what: string, raw?: string, type?: ErrorType): GatewayError {

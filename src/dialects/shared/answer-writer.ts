@@ -37,6 +37,8 @@ export class AnswerWriter {
   reasoningKey: string | undefined
   /** UTF-16 code units of text in the open message. */
   textLength = 0
+  /** In any message. */
+  hasText = false
   hasContent = false
   hasCalls = false
   /**
@@ -95,6 +97,7 @@ export class AnswerWriter {
   /** Text for the open message, known to be plain. */
   plainText(key: string, delta: string): void {
     this.textLength += delta.length
+    this.hasText = true
     this.out.push({ type: 'text-delta', key, delta, plain: true })
   }
 
@@ -259,6 +262,7 @@ export class AnswerWriter {
 
   #emitText(delta: string, logprobs: readonly Logprob[] | undefined): void {
     this.textLength += delta.length
+    this.hasText = true
     const plain = isPlainText(delta)
     this.out.push({
       type: 'text-delta',
