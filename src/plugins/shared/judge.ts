@@ -134,10 +134,11 @@ function verdictIn(text: string): Pick<Verdict, 'flagged' | 'categories'> | unde
 }
 
 /**
- * What may precede an object on its line, and follow it: a fence, and tags. Words may come before it only where they end with a mark of models or with
- * their thoughts: the tag of a sentence may be one that the judge was told to answer with, too.
+ * What may precede an object on its line, and follow it: a fence, and tags. Words may come before it only where they end with a mark of models, or with
+ * their thoughts and the tag of their answer: the tag of a sentence may be one that the judge was told to answer with, too.
  */
-const BEFORE = /^(?:`{1,3}\w*|(?:<[^\s<>]{1,20}>\s*)*)$|<(?:\|[^\s<>]{1,20}\||\/(?:think|thinking|thought|thoughts|reasoning))>$/i
+const BEFORE =
+  /^(?:`{1,3}\w*|(?:<[^\s<>]{1,20}>\s*)*)$|<\|[^\s<>]{1,20}\|>$|<\/(?:[a-z]{1,20}[:_])?(?:think|thinking|thought|thoughts|reasoning)>(?:\s*<[^\s<>]{1,20}>)?$/i
 const BEHIND = /^(?:`{1,3})?(?:\s*<[^\s<>]{1,20}>)*$/
 
 /** An object in a sentence may be one that the judge was told to answer with, and speaks about. */
