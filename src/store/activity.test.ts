@@ -157,13 +157,14 @@ describe.each(['sqlite', 'postgres'] as const)('the report of activity: %s', (en
     return rows
   }
 
-  it.runIf(engine === 'postgres')('does not sort a day only to learn that it has no further step', async () => {
-    await insert(Array.from({ length: 7 }, (_, n) => ({ endedAt: TODAY, keyHash: `k${n}` })))
-    expect(await sorted(8)).toEqual([0])
-    expect((await sorted(7))[0]).toBeGreaterThan(0)
-  })
-
-  if (engine === 'postgres') return
+  if (engine === 'postgres') {
+    it('does not sort a day only to learn that it has no further step', async () => {
+      await insert(Array.from({ length: 7 }, (_, n) => ({ endedAt: TODAY, keyHash: `k${n}` })))
+      expect(await sorted(8)).toEqual([0])
+      expect((await sorted(7))[0]).toBeGreaterThan(0)
+    })
+    return
+  }
 
   /** How SQLite goes about every statement of a report. */
   async function plansOf(filter: Partial<ActivityFilter>): Promise<readonly string[]> {
