@@ -87,30 +87,41 @@ it(verifies('P32', 'a picture that nobody counted is paid for where it ends an a
   expect(usd).toBeLessThan(2 * PICTURE_USD)
 })
 
+const start = { type: 'message_start', message: { id: 'msg_1', role: 'assistant', content: [], usage: { input_tokens: 1_000, output_tokens: 1 } } }
+const claudeCalls = stream([
+  start,
+  { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'toolu_1', name: 'datetime', input: {} } },
+  { type: 'content_block_stop', index: 0 },
+  { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 5 } },
+  { type: 'message_stop' },
+])
+const searched = [
+  start,
+  { type: 'content_block_start', index: 0, content_block: { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: {} } },
+  { type: 'content_block_stop', index: 0 },
+  { type: 'content_block_start', index: 1, content_block: { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] } },
+  { type: 'content_block_stop', index: 1 },
+]
+const searching = { model: 'acme/claude', tools: [{ type: 'gateway:datetime' }, { type: 'web_search' }] }
+
 it(verifies('P32', 'searches of a vendor are paid for in a later turn that breaks off before its first word'), async () => {
-  const start = { type: 'message_start', message: { id: 'msg_1', role: 'assistant', content: [], usage: { input_tokens: 1_000, output_tokens: 1 } } }
-  upstream.script(
-    stream([
-      start,
-      { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'toolu_1', name: 'datetime', input: {} } },
-      { type: 'content_block_stop', index: 0 },
-      { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 5 } },
-      { type: 'message_stop' },
-    ]),
-    stream(
-      [
-        start,
-        { type: 'content_block_start', index: 0, content_block: { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: {} } },
-        { type: 'content_block_stop', index: 0 },
-        { type: 'content_block_start', index: 1, content_block: { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] } },
-        { type: 'content_block_stop', index: 1 },
-      ],
-      { then: 'reset' },
-    ),
-  )
-  const usd = await spentBy({ model: 'acme/claude', stream: true, tools: [{ type: 'gateway:datetime' }, { type: 'web_search' }] })
+  upstream.script(claudeCalls, stream(searched, { then: 'reset' }))
+  const usd = await spentBy({ ...searching, stream: true })
   expect(usd).toBeGreaterThan(0.012)
   expect(usd).toBeLessThan(0.0121)
+})
+
+it(verifies('P32', 'searches of a vendor are paid for by a caller of a whole answer who leaves in a later turn before its first word'), async () => {
+  upstream.script(claudeCalls, stream(searched, { then: 'hang' }))
+  const made = (await (await gateway.api('POST', '/api/v1/keys', { name: 'limited', limit: 1 })).json()) as { data: { hash: string }; key: string }
+  const leaves = new AbortController()
+  const answer = gateway.respond({ ...searching, input: 'hi' }, { key: made.key, signal: leaves.signal })
+  await expect.poll(() => upstream.requests.length).toBe(2)
+  setTimeout(() => leaves.abort(), 100)
+  await expect(answer).rejects.toThrow()
+  const spent = async () => ((await (await gateway.api('GET', `/api/v1/keys/${made.data.hash}`)).json()) as { data: { usage: number } }).data.usage
+  await expect.poll(spent).toBeGreaterThan(0.012)
+  expect(await spent()).toBeLessThan(0.0121)
 })
 
 it(verifies('P32', 'a picture is paid for by a caller of a whole answer who leaves before its end'), async () => {

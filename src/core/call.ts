@@ -101,7 +101,7 @@ export interface CallTrace {
   withBought?: (cost: Cost) => Cost
   /** Whether the answer came from the cache, for callers that use the cache. */
   cached?: CacheReport
-  /** Tokens of an answer that was still held back when the caller disconnected: generated, but never delivered. */
+  /** Tokens of an answer that was still held back when the caller disconnected: generated, but never delivered. 0 if it had begun without text. */
   undeliveredTokens?: number
   /** Pictures of such an answer. */
   undeliveredPictures?: number

@@ -119,9 +119,8 @@ export class LoopLedger {
 
   /** Cost and tokens of an answer that broke: those of earlier turns, and an estimate for the one that was being written. */
   broken(step: ToolStep | undefined, request: ModelRequest): void {
-    const { undeliveredTokens: unread = 0, undeliveredPictures: unseen = 0 } = this.#call.trace
-    // Content need not be text: vendors search, and models draw and call, before they say anything.
-    if (step !== undefined && step.end === undefined && (step.begun || unread + unseen > 0))
+    // Content need not be text: vendors search, and models draw and call, before they say anything. That may be held back, too, when the caller leaves.
+    if (step !== undefined && step.end === undefined && (step.begun || this.#call.trace.undeliveredTokens !== undefined))
       this.#add(likelyUsage(request, step.written, this.#call.trace))
     // What ran before the first turn has cost something, too.
     if (this.turns === 1 && this.requested === 0 && step?.end === undefined) return
