@@ -124,6 +124,24 @@ it(verifies('P32', 'searches of a vendor are paid for by a caller of a whole ans
   expect(await spent()).toBeLessThan(0.0121)
 })
 
+it(verifies('P32', 'a later turn that has only thought in secret is paid for by a caller who leaves'), async () => {
+  const thought = [
+    start,
+    { type: 'content_block_start', index: 0, content_block: { type: 'redacted_thinking', data: 'c2VjcmV0' } },
+    { type: 'content_block_stop', index: 0 },
+  ]
+  upstream.script(claudeCalls, stream(thought, { then: 'hang' }))
+  const made = (await (await gateway.api('POST', '/api/v1/keys', { name: 'limited', limit: 1 })).json()) as { data: { hash: string }; key: string }
+  const leaves = new AbortController()
+  const answer = await gateway.respond({ ...searching, input: 'hi', stream: true }, { key: made.key, signal: leaves.signal })
+  await expect.poll(() => upstream.requests.length).toBe(2)
+  setTimeout(() => leaves.abort(), 100)
+  await expect(answer.text()).rejects.toThrow()
+  const spent = async () => ((await (await gateway.api('GET', `/api/v1/keys/${made.data.hash}`)).json()) as { data: { usage: number } }).data.usage
+  await expect.poll(spent).toBeGreaterThan(0.002)
+  expect(await spent()).toBeLessThan(0.0021)
+})
+
 it(verifies('P32', 'a picture is paid for by a caller of a whole answer who leaves before its end'), async () => {
   upstream.script(stream(drawn, { then: 'hang' }))
   const made = (await (await gateway.api('POST', '/api/v1/keys', { name: 'limited', limit: 1 })).json()) as { data: { hash: string }; key: string }

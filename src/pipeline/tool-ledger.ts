@@ -119,8 +119,9 @@ export class LoopLedger {
 
   /** Cost and tokens of an answer that broke: those of earlier turns, and an estimate for the one that was being written. */
   broken(step: ToolStep | undefined, request: ModelRequest): void {
-    // Content need not be text: vendors search, and models draw and call, before they say anything. That may be held back, too, when the caller leaves.
-    if (step !== undefined && step.end === undefined && (step.begun || this.#call.trace.undeliveredTokens !== undefined))
+    // Content need not be text: vendors search, and models draw, call, and think in secret, before they say anything. It may be held back when the
+    // caller leaves, too.
+    if (step !== undefined && step.end === undefined && (step.worked || this.#call.trace.undeliveredTokens !== undefined))
       this.#add(likelyUsage(request, step.written, this.#call.trace))
     // What ran before the first turn has cost something, too.
     if (this.turns === 1 && this.requested === 0 && step?.end === undefined) return

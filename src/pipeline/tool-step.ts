@@ -1,7 +1,7 @@
 import type { AttemptRecord } from '../core/call.ts'
 import { isCall } from '../core/caller-call.ts'
 import { isClientSearchCall } from '../core/client-search.ts'
-import type { FinishReason, ModelEvent, Stopped } from '../core/event.ts'
+import { isContentEvent, type FinishReason, type ModelEvent, type Stopped } from '../core/event.ts'
 import type { InputItem, JsonObject, OtherItem, OutputItem } from '../core/item.ts'
 import type { Usage } from '../core/usage.ts'
 import { AnswerFold, wholeText } from './answer-fold.ts'
@@ -57,6 +57,8 @@ export class ToolStep {
   wordless = false
   /** The attempt that ended like that, if its provider has counted something for it. */
   counting: AttemptRecord | undefined
+  /** It has had content, thoughts that only their vendor can read included. */
+  worked = false
   /** Something in it is for the caller to read or to answer. */
   #spoke = false
   readonly #options: StepOptions
@@ -74,7 +76,10 @@ export class ToolStep {
   /** The part of these events that the caller sees. */
   take(events: readonly ModelEvent[]): readonly ModelEvent[] {
     const out: ModelEvent[] = []
-    for (const event of events) this.#take(event, out)
+    for (const event of events) {
+      this.worked ||= isContentEvent(event)
+      this.#take(event, out)
+    }
     return out
   }
 
@@ -87,7 +92,7 @@ export class ToolStep {
     return this.#spoke
   }
 
-  /** It has had content, of any kind. */
+  /** It has had content that somebody can read, or calls: it cannot end as if it had been silent. */
   get begun(): boolean {
     return this.#spoke || this.chars > 0 || this.calls.length > 0
   }
