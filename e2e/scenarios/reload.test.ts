@@ -6,7 +6,10 @@ import { createApp, type App } from '../../src/app.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { Config } from '../../src/core/config.ts'
 import { silentLogger } from '../../src/lib/logger.ts'
+import { startFakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { startMcpServer } from '../../src/testing/mcp-server.ts'
 import { TEST_KEY, TEST_MANAGEMENT_KEY } from '../../src/testing/start-gateway.ts'
+import { speakerOf, VENDOR_VOICES } from '../../src/testing/vendor-voices.ts'
 
 /** The effects of a configuration that a running gateway reloads. */
 let directory: string
@@ -81,4 +84,36 @@ it('a reload changes what happens to calls with budgets while the spending is un
   expect(await ask()).toBe(503)
   await running.reload(await read({ limits: { credits: 12 } }))
   expect(await ask()).toBe(200)
+})
+
+it('a reload between two turns leaves a tool loop its session with an MCP server', async () => {
+  const voice = VENDOR_VOICES.get('openai-chat')!
+  await using stack = new AsyncDisposableStack()
+  const server = await startMcpServer('sessions')
+  stack.defer(() => server.close())
+  let turn = 0
+  // Each turn of the model waits for a reload, so one lies between any two calls of the server.
+  const reloads = async (): Promise<void> => running.reload(await read(tree(++turn)))
+  const speak = speakerOf(voice, () =>
+    turn < 4 ? { calls: [{ id: `call_${turn}`, name: 'math__add', arguments: '{"a":2,"b":3}' }] } : { text: 'Five.' },
+  )
+  const upstream = await startFakeUpstream(async (...heard) => {
+    await reloads()
+    return speak(...heard)
+  })
+  stack.defer(() => upstream.close())
+  const tree = (price: number) => ({
+    providers: [{ slug: 'acme', dialect: voice.dialect, base_url: upstream.url, api_keys: ['k'], options: voice.options }],
+    models: [{ slug: 'acme/one', endpoints: [{ provider: 'acme', upstream_model: voice.model, supports: ['tools'], pricing: { input: price } }] }],
+    network: { allow_private: { tools: true } },
+  })
+  const running = await start(tree(0))
+  const { url } = await running.listen()
+  const tools = [{ type: 'mcp', server_label: 'math', server_url: server.url, require_approval: 'never' }]
+  const headers = { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ model: 'acme/one', input: 'What is two and three?', tools })
+  expect((await fetch(`${url}/api/v1/responses`, { method: 'POST', headers, body })).status).toBe(200)
+  expect(server.calls).toHaveLength(3)
+  expect(server.requests.filter(({ rpc }) => rpc === 'initialize')).toHaveLength(1)
+  expect(server.requests.filter(({ method }) => method === 'DELETE')).toHaveLength(0)
 })

@@ -64,7 +64,8 @@ export function createTools(dependencies: ToolDependencies): readonly ServerTool
 }
 
 export interface SourceDependencies {
-  readonly config: ToolsConfig
+  /** What else a source reads must also be compared by a reload, which keeps sources that nothing has changed for. */
+  readonly config: Pick<ToolsConfig, 'mcp'>
   /** The egress for addresses that callers choose and send credentials to. */
   readonly egress: Egress
   readonly clock: Clock

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { proxiesOf } from '../config/proxies.ts'
 import type { Config } from '../core/config.ts'
 import type { Catalog } from '../core/endpoint.ts'
@@ -11,7 +12,7 @@ import { EgressClients } from './egress-clients.ts'
 
 export interface Tooling {
   readonly tools: () => readonly ServerTool[]
-  /** Changes only together with `tools`. */
+  /** Changes only together with `tools`; a reload that does not concern them leaves them, with their sessions. */
   readonly toolSources: () => readonly ToolSource[]
   readonly toolLimits: () => LoopLimits
   /** Builds the tools of another configuration; calls in flight keep the old ones. */
@@ -36,23 +37,24 @@ export function openTooling(options: ToolingOptions): Tooling {
   const plain = new EgressClients({ allowHttp: true, userAgent, proxies })
   // For requests with credentials of callers: never unencrypted over the public network.
   const secure = new EgressClients({ userAgent, connectionsPerOrigin: CONNECTIONS_TO_SERVERS, proxies })
-  const build = (config: Config): { readonly tools: readonly ServerTool[]; readonly sources: readonly OpenToolSource[] } => {
-    const allowPrivate = config.network.allowPrivate.tools
-    return {
-      tools: createTools({ config: config.tools, env, catalog, egress: plain.get(allowPrivate), operatorEgress: plain.get(true) }),
-      sources: createToolSources({ config: config.tools, egress: secure.get(allowPrivate), clock: systemClock, version: VERSION }),
-    }
-  }
+  const buildTools = ({ tools, network }: Config): readonly ServerTool[] =>
+    createTools({ config: tools, env, catalog, egress: plain.get(network.allowPrivate.tools), operatorEgress: plain.get(true) })
+  const buildSources = ({ tools, network }: Config): readonly OpenToolSource[] =>
+    createToolSources({ config: tools, egress: secure.get(network.allowPrivate.tools), clock: systemClock, version: VERSION })
   let config = options.config
-  let { tools, sources } = build(config)
+  let tools = buildTools(config)
+  let sources = buildSources(config)
   return {
     tools: () => tools,
     toolSources: () => sources,
     toolLimits: () => config.tools.limits,
     reload(next) {
+      const previous = config
       config = next
+      tools = buildTools(next)
+      if (areServedAlike(previous, next)) return
       const before = sources
-      ;({ tools, sources } = build(next))
+      sources = buildSources(next)
       for (const source of before) void source.close()
     },
     async close() {
@@ -61,3 +63,10 @@ export function openTooling(options: ToolingOptions): Tooling {
     },
   }
 }
+
+/**
+ * Whether sources built for one configuration serve the other. They hold the sessions in which servers keep what a loop has done so far, so a reload
+ * that does not concern them must not end these.
+ */
+const areServedAlike = (a: Config, b: Config): boolean =>
+  a.network.allowPrivate.tools === b.network.allowPrivate.tools && isDeepStrictEqual(a.tools.mcp, b.tools.mcp)
