@@ -220,7 +220,7 @@ export async function createApp({
         reach: openedPlugins.reach,
         choose: openedPlugins.choose,
         destinations: { delivery, encryption: state.encryption, workspaces: state.store.workspaces, clock: systemClock },
-        config: () => config,
+        config: () => ({ ...config, server: { ...config.server, bodyLimit: initial.server.bodyLimit } }), // These routes are built late.
         refresh: () => state.accounts.snapshot.refresh(),
         newRequestId,
         catalog: () => catalog,

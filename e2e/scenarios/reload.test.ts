@@ -117,3 +117,13 @@ it('a reload between two turns leaves a tool loop its session with an MCP server
   expect(server.requests.filter(({ rpc }) => rpc === 'initialize')).toHaveLength(1)
   expect(server.requests.filter(({ method }) => method === 'DELETE')).toHaveLength(0)
 })
+
+it('the limit on bodies stays as at the start also for routes that are first asked after a reload', async () => {
+  const running = await start({})
+  const { url } = await running.listen()
+  await running.reload(await read({ server: { body_limit: '1kB' } }))
+  const headers = { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ model: 'demo/echo', input: 'x'.repeat(3_000) })
+  const ask = async (path: string): Promise<number> => (await fetch(`${url}/api/v1/${path}`, { method: 'POST', headers, body })).status
+  expect([await ask('responses'), await ask('responses/input_tokens')]).toEqual([200, 200])
+})
