@@ -1,4 +1,5 @@
 import type { ApiKey } from '../../api/schema.ts'
+import { containing } from '../../lib/find.ts'
 import { count, short } from '../../lib/format.ts'
 
 export type KeyState = 'active' | 'disabled' | 'expired'
@@ -10,11 +11,8 @@ export function stateOf({ disabled, expires_at: expires }: ApiKey, now: number):
 }
 
 /** Keys whose name, label or hash contains a text, ignoring case. */
-export function keysWith(keys: readonly ApiKey[], text: string): readonly ApiKey[] {
-  const wanted = text.trim().toLowerCase()
-  if (wanted === '') return keys
-  return keys.filter(({ name, label, hash }) => [name, label, hash].some((own) => own.toLowerCase().includes(wanted)))
-}
+export const keysWith = (keys: readonly ApiKey[], text: string): readonly ApiKey[] =>
+  containing(keys, text, ({ name, label, hash }) => [name, label, hash])
 
 const DAY_MS = 86_400_000
 

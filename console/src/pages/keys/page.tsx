@@ -1,10 +1,12 @@
-import { Button, Group, Select, Switch, TextInput } from '@mantine/core'
+import { Button, Group, Select, Switch } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useState, type ReactNode } from 'react'
 import { usePages } from '../../api/pages.ts'
 import { useWorkspaces } from '../../api/workspaces.ts'
+import { searching } from '../../lib/find.ts'
 import { useAddress } from '../../ui/address.ts'
 import { DrawnRows } from '../../ui/drawn-rows.tsx'
+import { FindField } from '../../ui/find-field.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Page } from '../../ui/page.tsx'
 import { WorkspaceSelect } from '../../ui/workspace-select.tsx'
@@ -49,13 +51,7 @@ export default function KeysPage(): ReactNode {
     >
       <Group align="flex-end" gap="sm">
         <WorkspaceSelect workspaces={workspaces} value={workspaceId} onChange={(id) => set({ workspace: id === own ? undefined : id })} />
-        <TextInput
-          label="Find"
-          placeholder="name, label or hash"
-          value={text}
-          onChange={(event) => set({ q: event.currentTarget.value })}
-          w={{ base: '100%', xs: 240 }}
-        />
+        <FindField among="name, label or hash" value={text} onChange={(q) => set({ q })} />
         <Select
           label="Last used"
           data={UNUSED}
@@ -106,6 +102,3 @@ export default function KeysPage(): ReactNode {
     </Page>
   )
 }
-
-/** As long as there are keys that were not read yet, nobody knows whether there is a match. */
-const searching = (error: Error | null): string => (error === null ? 'Searching …' : 'Nothing found so far.')

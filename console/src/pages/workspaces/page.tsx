@@ -1,12 +1,14 @@
-import { Button, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useState, type ReactNode } from 'react'
 import { usePages } from '../../api/pages.ts'
 import type { Workspace } from '../../api/schema.ts'
+import { containing, searching } from '../../lib/find.ts'
 import { NOTHING, percent, usd } from '../../lib/format.ts'
 import { useAddress } from '../../ui/address.ts'
 import { DataTable, type Column } from '../../ui/data-table.tsx'
 import { DrawnRows } from '../../ui/drawn-rows.tsx'
+import { FindField } from '../../ui/find-field.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Page } from '../../ui/page.tsx'
 import { CreateWorkspace } from './create.tsx'
@@ -32,16 +34,10 @@ export default function WorkspacesPage(): ReactNode {
       about="A workspace holds the keys, budgets, provider keys, presets, guardrails and destinations of one team. Keys see only their own workspace, except that those of the default workspace see all. Days, weeks and months begin at midnight UTC."
       actions={<Button onClick={create}>Create workspace</Button>}
     >
-      <TextInput
-        label="Find"
-        placeholder="name, slug or id"
-        value={text}
-        onChange={(event) => set({ q: event.currentTarget.value })}
-        w={{ base: '100%', xs: 240 }}
-      />
+      <FindField among="name, slug or id" value={text} onChange={(q) => set({ q })} />
       <Loaded of={of}>
         {(workspaces) => (
-          <DrawnRows of={workspacesWith(workspaces, text)} name="workspaces">
+          <DrawnRows of={containing(workspaces, text, ({ name, slug, id }) => [name, slug, id])} name="workspaces">
             {(drawn) => (
               <DataTable
                 label="Workspaces"
@@ -68,16 +64,6 @@ export default function WorkspacesPage(): ReactNode {
     </Page>
   )
 }
-
-/** Those whose name, slug or id contains a text, ignoring case. */
-function workspacesWith(workspaces: readonly Workspace[], text: string): readonly Workspace[] {
-  const wanted = text.trim().toLowerCase()
-  if (wanted === '') return workspaces
-  return workspaces.filter(({ name, slug, id }) => [name, slug, id].some((own) => own.toLowerCase().includes(wanted)))
-}
-
-/** As long as there are workspaces that were not read yet, nobody knows whether there is a match. */
-const searching = (error: Error | null): string => (error === null ? 'Searching …' : 'Nothing found so far.')
 
 const loggingShown = ({ is_observability_io_logging_enabled: logs, io_logging_sampling_rate: rate }: Workspace): string => {
   if (!logs) return 'no'
