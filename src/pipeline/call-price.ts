@@ -2,7 +2,7 @@ import type { Call, Owner } from '../core/call.ts'
 import { servedModel } from '../core/endpoint-names.ts'
 import type { Catalog, Endpoint } from '../core/endpoint.ts'
 import type { Cost } from '../core/generation.ts'
-import { toolsGiven, type OtherTool } from '../core/item.ts'
+import { toolsGiven, type OtherTool, type Tool } from '../core/item.ts'
 import { isPerRequest, isSearchPriced, type Pricing } from '../core/pricing.ts'
 import { asksForEmbeddings, MAX_TOOL_CALLS } from '../core/request.ts'
 import { createUsage, MAX_TOKENS, type Usage } from '../core/usage.ts'
@@ -60,16 +60,14 @@ export function unpricedAt({ request }: Call, endpoint: Endpoint): string | unde
   } = endpoint
   // A search that the caller forbids is not made.
   const searches = dialect.hosts !== undefined && request.tool_choice !== 'none' && !isSearchPriced(pricing)
-  // In most formats nothing is bought, and a history may be long.
+  // Where nothing can be bought, the history, which may be long, is not read.
   if (dialect.buys === undefined && !searches) return undefined
   const target = { options, upstreamModel }
-  // Beside some tools an endpoint cannot search, and is not asked to.
-  const others = searches ? carriedTools(request.tools) : []
-  const bought = toolsGiven(request).find(
-    (tool) =>
-      dialect.buys?.(tool, target) === true ||
-      (searches && OWN_SEARCH.test(tool.type) && dialect.hosts?.(tool as OtherTool, others, target) === true),
-  )
+  let others: readonly Tool[] | undefined
+  // Beside some tools an endpoint cannot search, and is not asked to. Most requests have no search to ask about.
+  const isSearch = (tool: Tool): boolean =>
+    OWN_SEARCH.test(tool.type) && dialect.hosts?.(tool as OtherTool, (others ??= carriedTools(request.tools)), target) === true
+  const bought = toolsGiven(request).find((tool) => dialect.buys?.(tool, target) === true || (searches && isSearch(tool)))
   return bought === undefined ? undefined : `${bought.type} of ${servedModel(endpoint)}`
 }
 
