@@ -79,18 +79,18 @@ function createPool(driver: typeof pg, { url, maxConnections, connectLimitMs, st
   const trust = createTrust()
   const begin = [BEGIN_READ_COMMITTED, ...Object.entries(limits).map(([name, ms]) => `set local ${name} = ${ms}`)].join('; ')
   let takesSettings = true
-  const shareOpen = shareOpenConnections(pool, maxConnections)
+  const sharing = shareOpenConnections(pool, maxConnections)
   const connect = async (): Promise<PostgresPoolClient> => {
     const until = performance.now() + connectLimitMs
     for (;;) {
       const sentSettings = takesSettings
       try {
         const client = await pool.connect()
-        if (trust.holds(client)) return guardClient(driver, client, trust, takesSettings ? BEGIN_READ_COMMITTED : begin)
+        if (trust.holds(client)) return guardClient(driver, client, trust, takesSettings ? BEGIN_READ_COMMITTED : begin, sharing)
         client.release(true)
       } catch (error) {
         const code = error instanceof driver.DatabaseError ? error.code : undefined
-        if (isWithoutRoom(error, code) && performance.now() < until && shareOpen()) continue
+        if (isWithoutRoom(error, code) && performance.now() < until && sharing.begin()) continue
         if (!sentSettings || !NO_SETTINGS.has(code ?? '') || isWithoutRoom(error, code)) throw error
         // A pooler shares its connections, so settings of one would affect others. Each transaction sets what it needs.
         takesSettings = false
@@ -104,23 +104,37 @@ function createPool(driver: typeof pg, { url, maxConnections, connectLimitMs, st
 const isWithoutRoom = (error: unknown, code: string | undefined): boolean =>
   code === NO_ROOM || (NO_SETTINGS.has(code ?? '') && error instanceof Error && NO_ROOM_AT_POOLER.test(error.message))
 
+/** What a pool does when its server has no room for another connection. */
+interface Sharing {
+  /** From now on its users take turns on the open connections, for a while. Returns whether there are any. */
+  readonly begin: () => boolean
+  /** Whether to close this connection, which its user gives back. */
+  readonly isSpare: (client: pg.PoolClient) => boolean
+}
+
 /**
- * For a server without room for another connection: the existing ones are shared, and waiting users get them in turn. Returns a function that starts
- * this for a while; it returns whether there are any connections.
+ * Others need connections, too, first of all the thread of this process that writes its records: a pool that kept what it has would never let it in,
+ * because it uses all of them every few seconds. So each time the server is found full, a pool goes down to half, but keeps one.
  */
-function shareOpenConnections(pool: pg.Pool, maxConnections: number): () => boolean {
-  let open = 0
+function shareOpenConnections(pool: pg.Pool, maxConnections: number): Sharing {
+  const open = new Set<pg.PoolClient>()
   let widening: NodeJS.Timeout | undefined
-  pool.on('connect', () => open++)
-  pool.on('remove', () => open--)
-  return () => {
-    if (open === 0) return false
-    pool.options.max = Math.min(open, maxConnections)
-    widening ??= setTimeout(() => {
-      widening = undefined
-      pool.options.max = maxConnections
-    }, NO_ROOM_PAUSE_MS).unref()
-    return true
+  pool.on('connect', (client) => open.add(client))
+  pool.on('remove', (client) => open.delete(client))
+  return {
+    begin: () => {
+      if (open.size === 0) return false
+      widening ??= setTimeout(() => {
+        widening = undefined
+        pool.options.max = maxConnections
+      }, NO_ROOM_PAUSE_MS).unref()
+      // A burst is refused several times at once, and halves only once.
+      const kept = pool.options.max === maxConnections ? open.size >> 1 : open.size
+      pool.options.max = Math.max(1, Math.min(pool.options.max, kept))
+      return true
+    },
+    // `remove` comes when it has ended, and others may be given back before that.
+    isSpare: (client) => open.size > pool.options.max && open.delete(client),
   }
 }
 
@@ -164,7 +178,7 @@ const isOnlyRead = (shown: unknown): boolean =>
  * A connection that still waits for an answer must not return to the pool, where its next user would wait behind that. One that refuses writes leads
  * to a server that was the primary before a failover; it works otherwise, but a new connection may find the primary.
  */
-function guardClient(driver: typeof pg, client: pg.PoolClient, trust: Trust, begin: string): PostgresPoolClient {
+function guardClient(driver: typeof pg, client: pg.PoolClient, trust: Trust, begin: string, sharing: Sharing): PostgresPoolClient {
   let broken = false
   const query = async (text: string, values: unknown[]): Promise<unknown> => {
     const isQuick = text.startsWith(QUICK)
@@ -192,5 +206,5 @@ function guardClient(driver: typeof pg, client: pg.PoolClient, trust: Trust, beg
       throw error
     }
   }
-  return { query: query as PostgresPoolClient['query'], release: (destroy) => client.release(broken || destroy) }
+  return { query: query as PostgresPoolClient['query'], release: (destroy) => client.release(broken || destroy || sharing.isSpare(client)) }
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { startPooler } from '../testing/pgbouncer.ts'
 import { findTestPostgres } from '../testing/postgres.ts'
 import { sampleKey } from '../testing/sample-records.ts'
@@ -18,6 +18,22 @@ describe.skipIf(!postgres.available)('a store whose PostgreSQL has room for fewe
       expect(await Promise.all(Array.from({ length: 20 }, () => store.keys.list().then(({ length }) => length)))).toEqual(Array(20).fill(20))
     } finally {
       await store.close()
+      await drop()
+    }
+  })
+
+  it('leaves some to the other processes and threads that share them', async () => {
+    if (!postgres.available) return
+    const { url, drop } = await postgres.createNarrowDatabase(3)
+    const [busy, other] = [await createStore({ url }), await createStore({ url })]
+    try {
+      await busy.migrate()
+      await Promise.all(Array.from({ length: 20 }, () => busy.ping()))
+      await vi.waitFor(() => other.ping(), { timeout: 2_000, interval: 20 })
+      await Promise.all(Array.from({ length: 20 }, () => Promise.all([busy.ping(), other.ping()])))
+    } finally {
+      await busy.close()
+      await other.close()
       await drop()
     }
   })
