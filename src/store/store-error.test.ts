@@ -26,6 +26,11 @@ it.each([
   ['PostgreSQL that is damaged', { code: 'XX001' }, /^The database is damaged .* restore it from a backup$/],
   ['PostgreSQL without a table', { code: '42P01' }, /^The database lacks a table or column .* has to run signalbox migrate$/],
   ['PostgreSQL without a column', { code: '42703' }, /^The database lacks a table or column .* has to run signalbox migrate$/],
+  [
+    'PostgreSQL without connections',
+    { code: '53300' },
+    /^The database has no room for another connection.* max_connections or the limit of the role$/,
+  ],
   ['one that does not answer', { code: 'ECONNREFUSED' }, /^The database cannot be used at the moment; try again$/],
 ])('the error of %s says what is missing, and may pass', (_name, error, message) => {
   expect(toStoreError(error)).toMatchObject({ errorType: 'provider_overloaded', status: 503, message: expect.stringMatching(message) })

@@ -2,7 +2,7 @@ import { GatewayError, isGatewayError, type ErrorType } from '../core/error.ts'
 import { defined } from '../lib/defined.ts'
 
 /** What went wrong, for either database: a constraint, a value that is refused, or the database itself, as far as it says why. */
-type Fault = 'unique' | 'foreign-key' | 'data' | 'full' | 'read-only' | 'damaged' | 'other-tables' | 'unavailable'
+type Fault = 'unique' | 'foreign-key' | 'data' | 'full' | 'read-only' | 'damaged' | 'other-tables' | 'crowded' | 'unavailable'
 
 const MESSAGES: { readonly [F in Fault]: readonly [ErrorType, string] } = {
   unique: ['conflict', 'It exists already'],
@@ -14,6 +14,10 @@ const MESSAGES: { readonly [F in Fault]: readonly [ErrorType, string] } = {
   'other-tables': [
     'provider_overloaded',
     'The database lacks a table or column of this version, as a restored backup of an earlier one does: its operator has to run signalbox migrate',
+  ],
+  crowded: [
+    'provider_overloaded',
+    'The database has no room for another connection: try again, or its operator has to raise max_connections or the limit of the role',
   ],
   unavailable: ['provider_overloaded', 'The database cannot be used at the moment; try again'],
 }
@@ -42,6 +46,7 @@ const NAMED_FAULTS: ReadonlyMap<string, Fault> = new Map<string, Fault>([
   ['42P01', 'other-tables'],
   ['42703', 'other-tables'],
   ['53100', 'full'],
+  ['53300', 'crowded'],
   ['ENOSPC', 'full'],
   ['EDQUOT', 'full'],
   ['XX001', 'damaged'],
