@@ -2,7 +2,7 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { pollFiles } from './poll-files.ts'
+import { changesAtRest, pollFiles } from './poll-files.ts'
 
 let directory: string
 let file: string
@@ -42,4 +42,17 @@ it('tells nothing while nothing changes, and nothing after its end', async () =>
   await writeFile(file, 'two')
   await new Promise((resolve) => setTimeout(resolve, 50))
   expect(changed).not.toHaveBeenCalled()
+})
+
+it.each<[string, string, string]>([
+  ['is written in one go', 'aabbb', '...!.'],
+  ['is written in parts, whose beginning may be valid by itself', 'abcdd', '....!'],
+  ['is gone for a moment while it is replaced', 'a bb', '...!'],
+  ['is gone', 'a   ', '..!.'],
+  ['changes twice', 'abbacc', '..!..!'],
+  ['is written again and again: it is reported in the end', 'abcdefghijklm', '..........!..'],
+])('a change is reported once the file rests: one that %s', (_what, looks, expected) => {
+  const [first, ...others] = looks
+  const isDue = changesAtRest(first!)
+  expect(`.${others.map((state) => (isDue(state) ? '!' : '.')).join('')}`).toBe(expected)
 })
