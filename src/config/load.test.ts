@@ -644,6 +644,19 @@ describe('wrong values', () => {
     expect((await problemsOf('server: {}\nserver: {}'))[0]).toMatch(/^document: .*unique/)
   })
 
+  // YAML ends an unquoted text at a brace within brackets.
+  test.each([
+    ['in a list', 'server: {}\nproviders: [{ slug: a, api_keys: [${A}, ${B:-x}] }]', [2, 2]],
+    ['in a mapping', 'server: {}\nstorage: { url: ${URL}, data_dir: x }', [2]],
+  ])('a reference %s in one line without quotation marks is a problem with its line and its remedy', async (_where, content, lines) => {
+    const message = 'a reference within [ ] or { } is not in quotation marks; expected "${NAME}"'
+    await expect(load(content)).rejects.toMatchObject({ problems: lines.map((line) => ({ path: 'document', line, message })) })
+  })
+
+  test('what the parser misses is named in full', async () => {
+    expect(await problemsOf('limits: ["a" "b"]')).toEqual(['document: Missing , or : between flow sequence items'])
+  })
+
   test('a named file that is missing is an error', async () => {
     expect(await problemsOf(undefined, { file: '/nowhere/box.yaml' })).toEqual([
       'file: "/nowhere/box.yaml" cannot be read (ENOENT); expected the path of a YAML or JSON file',

@@ -17,11 +17,14 @@ export function parseSource(content: string, file: string): Source {
   // JSON is YAML, so one parser reads both and knows the lines of both.
   // People who use anchors also use merge keys (`<<: *base`), although YAML 1.2 dropped them.
   const document = parseDocument(content, { lineCounter: lines, prettyErrors: false, merge: true })
-  const problems: ConfigProblem[] = document.errors.map((error) => ({
+  const lineAt = (error: YAMLError): number => lines.linePos(error.pos[0]).line
+  const problems: ConfigProblem[] = unquotedReferences(document, content).map((error) => ({
     path: 'document',
-    message: withoutSource(error),
-    line: lines.linePos(error.pos[0]).line,
+    message: UNQUOTED,
+    line: lineAt(error),
   }))
+  if (problems.length === 0)
+    problems.push(...document.errors.map((error) => ({ path: 'document', message: withoutSource(error), line: lineAt(error) })))
   if (problems.length === 0) problems.push(...danglingAliases(document, lines))
   if (problems.length === 0) problems.push(...wrongMerges(document, lines))
   if (problems.length > 0) throw new ConfigError(problems, file)
@@ -35,6 +38,12 @@ export function parseSource(content: string, file: string): Source {
   return { tree, lineOf: (path) => lineOf(document, lines, path) }
 }
 
+const UNQUOTED = 'a reference within [ ] or { } is not in quotation marks; expected "${NAME}"'
+
+/** YAML ends a text within brackets at the brace of a reference. Whatever else the parser finds mostly follows from that. */
+const unquotedReferences = ({ errors }: Document, content: string): readonly YAMLError[] =>
+  errors.filter(({ pos }) => pos[0] > 0 && content.startsWith('${', pos[0] - 1))
+
 /** Our wording for messages of the parser that quote the file or speak of its internals. */
 const OWN_WORDS: { readonly [code in YAMLError['code']]?: string } = {
   BAD_DIRECTIVE: 'Unknown directive',
@@ -43,7 +52,8 @@ const OWN_WORDS: { readonly [code in YAMLError['code']]?: string } = {
   TAG_RESOLVE_FAILED: 'Unknown tag',
 }
 
-const withoutSource = ({ code, message }: YAMLError): string => OWN_WORDS[code] ?? message.split(': ', 1)[0]!
+/** What follows a colon may quote the file, except in messages about what is not there. */
+const withoutSource = ({ code, message }: YAMLError): string => OWN_WORDS[code] ?? (code === 'MISSING_CHAR' ? message : message.split(': ', 1)[0]!)
 
 function danglingAliases(document: Document, lines: LineCounter): ConfigProblem[] {
   const found: ConfigProblem[] = []
