@@ -55,7 +55,7 @@ Then name it in the first line of a YAML file, \`# yaml-language-server: $schema
 
 ## Changing it while running
 
-Signalbox checks the file for changes twice a second, and reads it when two checks in a row find the same, so that half of a change is not put in force. On SIGHUP it reads it at once. It reads a pipe only once, at the start. If the new file is wrong, missing or empty, the last valid configuration stays in force; a wrong file is also logged. Running calls keep the configuration that they began with.
+Signalbox checks the file for changes twice a second, and reads it when two checks in a row find the same, so that half of a change is not put in force. On SIGHUP it reads it at once. It reads a pipe only once, at the start. If the new file is wrong, missing or empty, the last valid configuration stays in force; a wrong file is also logged. An answer under way goes on as it began. Later turns of a tool loop use the new configuration, and what the loop began with where the new one no longer serves its model ([why](../decisions/0430-a-tool-loop-outlasts-its-model.md)).
 
 Keys marked **at the start** take effect only after a restart. The log line \`configuration reloaded\` lists changed keys of this kind in \`needs_restart\`. A process keeps the environment variables that it was started with, so a new value needs a restart, too.
 

@@ -118,6 +118,36 @@ it('a reload between two turns leaves a tool loop its session with an MCP server
   expect(server.requests.filter(({ method }) => method === 'DELETE')).toHaveLength(0)
 })
 
+it.each([
+  ['removed', []],
+  ['served by another provider, which the caller excludes', ['other']],
+])('a tool loop ends as it began although a reload has its model %s', async (_what, providers) => {
+  const voice = VENDOR_VOICES.get('openai-chat')!
+  await using stack = new AsyncDisposableStack()
+  let turn = 0
+  const speak = speakerOf(voice, () => (turn < 3 ? { calls: [{ id: `call_${turn}`, name: 'datetime', arguments: '{}' }] } : { text: 'Noon.' }))
+  const upstream = await startFakeUpstream(async (...heard) => {
+    if (++turn === 2) await running.reload(await read(tree(providers)))
+    return speak(...heard)
+  })
+  stack.defer(() => upstream.close())
+  const tree = (names: readonly string[]) => ({
+    providers: names.map((slug) => ({ slug, dialect: voice.dialect, base_url: upstream.url, api_keys: ['k'], options: voice.options })),
+    models: names.map((provider) => ({
+      slug: 'acme/one',
+      endpoints: [{ provider, upstream_model: voice.model, supports: ['tools'], pricing: { input: 1_000 } }],
+    })),
+  })
+  const running = await start(tree(['acme']))
+  const { url } = await running.listen()
+  const headers = { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' }
+  const body = { model: 'acme/one', provider: { ignore: ['other'] }, input: 'What time is it?', tools: [{ type: 'gateway:datetime' }] }
+  const ask = async (): Promise<number> => (await fetch(`${url}/api/v1/responses`, { method: 'POST', headers, body: JSON.stringify(body) })).status
+  expect([await ask(), turn]).toEqual([200, 3])
+  // A call that begins now finds what is in force.
+  expect([await ask(), turn]).toEqual([404, 3])
+})
+
 it('the limit on bodies stays as at the start also for routes that are first asked after a reload', async () => {
   const running = await start({})
   const { url } = await running.listen()

@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
-import type { Endpoint, Modality } from './endpoint.ts'
+import type { Catalog, Endpoint, Modality } from './endpoint.ts'
 import type { CacheReport, CachePreferences } from './answer-cache.ts'
 import type { ApiType, Cost, GenerationStep, PipelineStage } from './generation.ts'
 import type { ErrorType, GatewayError } from './error.ts'
@@ -148,6 +148,8 @@ export interface Call {
   readonly cache?: CachePreferences
   /** Id of the endpoint that served the previous step. It is planned first, so that a call with several upstream answers stays at one endpoint. */
   readonly preferredEndpoint?: string
+  /** The models when a call with several upstream answers began, for steps that those of now no longer serve. */
+  readonly catalogAtStart?: Catalog
   /** How much of an item the caller sees while it is written. Absent: each of its events. */
   readonly visibilityOf?: (item: OutputItem) => Visibility
   /** How the request is adapted to endpoints that cannot take it unchanged; undefined: as for every call. */

@@ -58,20 +58,22 @@ export async function planCall(options: PlanningOptions, call: Call): Promise<Ro
   }
   const own = options.ownCredentials?.(call)
   const adaptation = call.adaptation ?? options.adaptation?.()
-  const planned = planRoute({
-    request,
-    catalog,
-    health: options.health.view(),
-    random: call.random,
-    now: call.clock.now(),
-    defaults,
-    ...(session === undefined ? {} : { session }),
-    ...(own === undefined ? {} : { ownKeys: own.use }),
-    ...(call.admits === undefined ? {} : { admits: call.admits }),
-    ...(adaptation === undefined ? {} : { adaptation }),
-    ...(call.strategy === undefined ? {} : { strategy: call.strategy }),
-    served: call.preferredEndpoint,
-  })
+  const planAmong = (models: Catalog): Plan =>
+    planRoute({
+      request,
+      catalog: models,
+      health: options.health.view(),
+      random: call.random,
+      now: call.clock.now(),
+      defaults,
+      ...(session === undefined ? {} : { session }),
+      ...(own === undefined ? {} : { ownKeys: own.use }),
+      ...(call.admits === undefined ? {} : { admits: call.admits }),
+      ...(adaptation === undefined ? {} : { adaptation }),
+      ...(call.strategy === undefined ? {} : { strategy: call.strategy }),
+      served: call.preferredEndpoint,
+    })
+  const planned = lastingPlan(planAmong, catalog, call.catalogAtStart)
   call.trace.strategy = planned.strategy
   call.trace.candidates = planned.candidates
   call.trace.rejected = planned.rejected
@@ -93,6 +95,14 @@ export async function planCall(options: PlanningOptions, call: Call): Promise<Ro
     buffers: mode === 'buffer' || (mode === 'fail' && !call.stream),
     continuation: mode === 'continue' ? new Continuation(options.costOf) : undefined,
   }
+}
+
+/** The plan with the models of now. If a reload took what the call goes on with, its earlier steps are paid for, so it ends with those it began with. */
+function lastingPlan(planAmong: (models: Catalog) => Plan, now: Catalog, atStart: Catalog | undefined): Plan {
+  const planned = planAmong(now)
+  if (planned.error === undefined || atStart === undefined || atStart === now) return planned
+  const before = planAmong(atStart)
+  return before.error === undefined ? before : planned
 }
 
 /**
