@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { NO_COST } from '../core/cost.ts'
 import type { DeliveryRecord } from '../core/delivery.ts'
 import type { OutgoingRequest } from '../core/destination.ts'
 import type { FinishedGeneration } from '../core/generation.ts'
@@ -8,12 +9,13 @@ import { exampleConfigs } from '../testing/destination-configs.ts'
 import { finishedGeneration } from '../testing/generated-generations.ts'
 import { readOfficialJson, readOfficialProtobuf } from '../testing/official-otlp.ts'
 import { readPlatformSchema } from '../testing/platform-schema.ts'
-import { allText, bodyText } from '../testing/request-text.ts'
-import { CANARY } from '../testing/sample-generations.ts'
+import { allText, bodyText, showRequest } from '../testing/request-text.ts'
+import { CANARY, failedGeneration, minimalGeneration } from '../testing/sample-generations.ts'
 import { DESTINATIONS } from './index.ts'
 
 /** Properties that hold for every type and every generation. */
 const GENERATIONS = 10
+const NONE = { cost: false, identity: false, requestContext: false }
 const ALL = { cost: true, identity: true, requestContext: true }
 const context = { destinationId: 'd', serviceName: 'signalbox', serviceVersion: '1', now: Date.UTC(2026, 0, 15, 11), attempt: 0 }
 const samples = fc.sample(finishedGeneration, { seed: 20_260_115, numRuns: GENERATIONS }).map(({ generation, content }, i): FinishedGeneration => ({
@@ -90,6 +92,16 @@ describe.each([...DESTINATIONS.values()].map((type) => [type.type, type] as cons
         expect(schema?.problemsOf(request) ?? []).toEqual([])
       }
     }
+  })
+
+  // A caller who leaves or is refused pays for searches that were made for him before the model was asked.
+  it('show what they cost, also if the model was never asked', async () => {
+    const showsCost = async ({ generation, content }: FinishedGeneration): Promise<boolean> => {
+      const costing = { ...generation, cost: { ...NO_COST, total: 0.043_21, extras: { web: 0.043_21 } } }
+      const requests = await type.encode([toDeliveryRecord(costing, content, { privacyMode: false, broadcast: NONE })], settings, context)
+      return requests.some((request) => showRequest(request).includes('0.04321'))
+    }
+    expect(await showsCost(failedGeneration())).toBe(await showsCost(minimalGeneration()))
   })
 
   it('have ids of their own, also in one batch', async () => {

@@ -63,7 +63,7 @@ function generationAttributes(record: DeliveryRecord): AttributeSet {
   set.string('langsmith.span.kind', isEmbedding(record) ? 'embedding' : 'llm').json('langsmith.usage_metadata', usageMetadata(record))
   if (hasUsage(record)) set.int('gen_ai.usage.details.reasoning_tokens', record.generation.usage.reasoningTokens)
   // Tokens and costs are stored with the outputs of a run, and lost if it has none.
-  if (hasUsage(record) && record.content === undefined) set.json('gen_ai.completion', {})
+  if ((hasUsage(record) || hasCost(record)) && record.content === undefined) set.json('gen_ai.completion', {})
   return (
     setTrace(setContent(set, record), record, record.names.generation)
       // Without this, a run is named after the requested model, whichever model answered.
@@ -111,14 +111,15 @@ function setTrace(set: AttributeSet, record: DeliveryRecord, name: string | unde
 }
 
 function usageMetadata(record: DeliveryRecord): object | undefined {
-  if (!hasUsage(record)) return undefined
   const { usage, cost } = record.generation
+  const costs = hasCost(record) ? { input_cost: cost.input, output_cost: cost.output, total_cost: cost.total } : undefined
+  if (!hasUsage(record)) return costs
   return {
     input_tokens: usage.inputTokens,
     output_tokens: usage.outputTokens,
     total_tokens: usage.totalTokens,
     input_token_details: { cache_read: usage.cachedTokens, cache_creation: usage.cacheWriteTokens },
     output_token_details: { reasoning: usage.reasoningTokens },
-    ...(hasCost(record) ? { input_cost: cost.input, output_cost: cost.output, total_cost: cost.total } : {}),
+    ...costs,
   }
 }

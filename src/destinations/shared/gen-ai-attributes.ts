@@ -26,7 +26,11 @@ export function hasUsage(record: DeliveryRecord): boolean {
   return record.failure === undefined || record.generation.usage.totalTokens > 0
 }
 
-export const hasCost = (record: DeliveryRecord): boolean => record.generation.cost.source !== 'unknown' && hasUsage(record)
+/** Whether the cost means anything. A call whose model was never asked may cost something, too: what plugins had bought for it. */
+export const hasCost = (record: DeliveryRecord): boolean => {
+  const { cost } = record.generation
+  return cost.source !== 'unknown' && (cost.total > 0 || hasUsage(record))
+}
 
 /** `{"messages":[...],"tools":[...]}`: the prompt as a chat request. */
 export function promptObject(
@@ -58,7 +62,8 @@ export function genAiAttributes(record: DeliveryRecord, { withContent = true, ..
   const set = createAttributes(limits)
   setIdentity(set, record)
   setModel(set, record)
-  setUsage(set, record)
+  if (hasUsage(record)) setUsage(set, record)
+  if (hasCost(record)) setCost(set, record)
   setParameters(set, record)
   setTiming(set, record)
   if (withContent) setContent(set, record)
@@ -104,8 +109,7 @@ function setModel(set: AttributeSet, record: DeliveryRecord): void {
 }
 
 function setUsage(set: AttributeSet, record: DeliveryRecord): void {
-  if (!hasUsage(record)) return
-  const { usage, cost } = record.generation
+  const { usage } = record.generation
   set
     .int('gen_ai.usage.input_tokens', usage.inputTokens)
     .int('gen_ai.usage.output_tokens', usage.outputTokens)
@@ -125,7 +129,9 @@ function setUsage(set: AttributeSet, record: DeliveryRecord): void {
     .int('gen_ai.usage.cache_creation.input_tokens', usage.cacheWriteTokens)
     .int('gen_ai.usage.reasoning.output_tokens', usage.reasoningTokens)
     .bool('gateway.usage.estimated', usage.estimated)
-  if (!hasCost(record)) return
+}
+
+function setCost(set: AttributeSet, { generation: { cost } }: DeliveryRecord): void {
   set.double('gen_ai.usage.input_cost', cost.input).double('gen_ai.usage.output_cost', cost.output).double('gen_ai.usage.total_cost', cost.total)
 }
 

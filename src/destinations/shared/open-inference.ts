@@ -1,4 +1,5 @@
 import type { ChildSpan, DeliveryRecord } from '../../core/delivery.ts'
+import type { Usage } from '../../core/usage.ts'
 import { createAttributes, type AttributeLimits, type AttributeSet } from './attributes.ts'
 import { messageText, toChatAnswer, toChatMessages, toChatTools, type ChatMessage } from './chat-shape.ts'
 import { completionObject, hasCost, hasUsage, isEmbedding, modelAuthor, modelSlug, promptObject } from './gen-ai-attributes.ts'
@@ -53,8 +54,12 @@ function setValues(set: AttributeSet, record: DeliveryRecord): void {
 }
 
 function setUsage(set: AttributeSet, record: DeliveryRecord): void {
-  if (!hasUsage(record)) return
   const { usage, cost } = record.generation
+  if (hasUsage(record)) setTokens(set, usage)
+  if (hasCost(record)) set.double('llm.cost.prompt', cost.input).double('llm.cost.completion', cost.output).double('llm.cost.total', cost.total)
+}
+
+function setTokens(set: AttributeSet, usage: Usage): void {
   set
     .int('llm.token_count.prompt', usage.inputTokens)
     .int('llm.token_count.completion', usage.outputTokens)
@@ -63,7 +68,6 @@ function setUsage(set: AttributeSet, record: DeliveryRecord): void {
     .int('llm.token_count.prompt_details.cache_write', usage.cacheWriteTokens)
     .int('llm.token_count.prompt_details.audio', usage.audioInputTokens)
     .int('llm.token_count.completion_details.reasoning', usage.reasoningTokens)
-  if (hasCost(record)) set.double('llm.cost.prompt', cost.input).double('llm.cost.completion', cost.output).double('llm.cost.total', cost.total)
 }
 
 function setMessages(set: AttributeSet, prefix: string, messages: readonly ChatMessage[]): void {
