@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
+import { newestHealth } from '../core/newest-health.ts'
 import type { DeadLetter, DeadReason, DeliveryHealth, DurableOutbox } from '../core/outbox.ts'
-import type { Database } from './database.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Database, Db } from './database.ts'
 import { numberList } from './id-list.ts'
 import { dropUnseenContent, withContent } from './outbox-cleanup.ts'
 import { allInSteps } from './outbox-steps.ts'
@@ -8,21 +10,14 @@ import { guarded } from './store-error.ts'
 import { inTransaction } from './transaction.ts'
 
 /** The owner's view of a queue and of its dead letters. */
-export function createDeadLetters({ db, engine }: Database): Pick<DurableOutbox, 'report' | 'status' | 'deadLetters' | 'replay' | 'purge'> {
+export function createDeadLetters(database: Database, clock: Clock): Pick<DurableOutbox, 'report' | 'status' | 'deadLetters' | 'replay' | 'purge'> {
+  const { db, engine } = database
   const deadOnes = (destinationId: string, ids: readonly string[] | undefined) => {
     const dead = db.selectFrom('outbox_deliveries').select('seq').where('destination_id', '=', destinationId).where('died_at', 'is not', null)
     return ids === undefined ? dead : dead.where('seq', 'in', numberList(engine, toNumbers(ids)))
   }
   return {
-    report: (destinationId, health) =>
-      inTransaction(db, async (trx) => {
-        const text = JSON.stringify(health)
-        await trx
-          .insertInto('outbox_counters')
-          .values({ destination_id: destinationId, delivered: 0, rejected: 0, dropped: 0, bodies_dropped: 0, health: text })
-          .onConflict((conflict) => conflict.column('destination_id').doUpdateSet({ health: text }))
-          .execute()
-      }),
+    report: createReport(database, clock),
     status: (destinationId) =>
       guarded(async () => {
         const queue = await sql<{ records: number; bytes: number; oldest_at: number | null }>`
@@ -34,7 +29,7 @@ export function createDeadLetters({ db, engine }: Database): Pick<DurableOutbox,
           .where('destination_id', '=', destinationId)
           .where('died_at', 'is not', null)
           .executeTakeFirstOrThrow()
-        const counters = await db.selectFrom('outbox_counters').selectAll().where('destination_id', '=', destinationId).executeTakeFirst()
+        const counters = await readCounters(db, destinationId).executeTakeFirst()
         const row = queue.rows[0]
         return {
           queued: row?.records ?? 0,
@@ -45,7 +40,7 @@ export function createDeadLetters({ db, engine }: Database): Pick<DurableOutbox,
           dropped: counters?.dropped ?? 0,
           bodiesDropped: counters?.bodies_dropped ?? 0,
           dead,
-          health: counters?.health == null ? undefined : (JSON.parse(counters.health) as DeliveryHealth),
+          health: toHealth(counters?.health),
         }
       }),
     deadLetters: (destinationId, { offset, limit }) =>
@@ -108,6 +103,26 @@ export function createDeadLetters({ db, engine }: Database): Pick<DurableOutbox,
     },
   }
 }
+
+/** See `Outbox.report`. */
+function createReport({ db, engine }: Database, clock: Clock): DurableOutbox['report'] {
+  return (destinationId, health) =>
+    inTransaction(db, async (trx) => {
+      const counters = readCounters(trx, destinationId)
+      // Locked, because two workers report at the same time.
+      const before = await (engine === 'postgres' ? counters.forUpdate() : counters).executeTakeFirst()
+      const text = JSON.stringify(newestHealth(toHealth(before?.health), health, clock.now()))
+      await trx
+        .insertInto('outbox_counters')
+        .values({ destination_id: destinationId, delivered: 0, rejected: 0, dropped: 0, bodies_dropped: 0, health: text })
+        .onConflict((conflict) => conflict.column('destination_id').doUpdateSet({ health: text }))
+        .execute()
+    })
+}
+
+const readCounters = (db: Db, destinationId: string) => db.selectFrom('outbox_counters').selectAll().where('destination_id', '=', destinationId)
+
+const toHealth = (text: string | null | undefined): DeliveryHealth | undefined => (text == null ? undefined : (JSON.parse(text) as DeliveryHealth))
 
 /** Ids come from people; a malformed one matches nothing. */
 const toNumbers = (ids: readonly string[]): readonly number[] => ids.filter((id) => /^\d{1,15}$/.test(id)).map(Number)

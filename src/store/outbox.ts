@@ -73,7 +73,7 @@ export function createOutbox(options: OutboxOptions): DurableOutbox {
         const rows = await db.selectFrom('outbox_deliveries').select('owner').distinct().where('owner', 'is not', null).execute()
         return rows.flatMap(({ owner }) => (owner === null ? [] : [owner]))
       }),
-    ...createDeadLetters(database),
+    ...createDeadLetters(database, clock),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Generation, GenerationContent } from '../core/generation.ts'
+import { newestHealth } from '../core/newest-health.ts'
 import type { DeadLetter, DeadReason, DeliveryHealth, DeliveryStatus, LeasedDelivery, Outbox, OutboxEntry, Settlement } from '../core/outbox.ts'
 
 interface Row {
@@ -185,7 +186,8 @@ export function createMemoryOutbox(now: () => number = Date.now): MemoryOutbox {
       return { bodies, deliveries }
     },
     async report(destinationId, health) {
-      counter(destinationId).health = health
+      const found = counter(destinationId)
+      found.health = newestHealth(found.health, health, now())
     },
     async status(destinationId): Promise<DeliveryStatus> {
       const waiting = queued(destinationId)

@@ -254,5 +254,40 @@ export function describeOutboxContract(name: string, open: (clock: Clock) => Pro
       expect((await outbox.status('d1')).health).toEqual({ breaker: 'closed', lastSuccessAt: 9 })
       expect((await outbox.status('d2')).health).toBeUndefined()
     })
+
+    it('keeps the last success and the last error when a process that has seen neither reports', async () => {
+      const now = clock.now()
+      await outbox.report('d1', { breaker: 'closed', lastSuccessAt: now, lastStatus: 200 })
+      await outbox.report('d1', { breaker: 'open', lastErrorAt: now + 1, lastStatus: 503, lastError: 'away' })
+      expect((await outbox.status('d1')).health).toEqual({
+        breaker: 'open',
+        lastSuccessAt: now,
+        lastErrorAt: now + 1,
+        lastStatus: 503,
+        lastError: 'away',
+      })
+      await outbox.report('d1', { breaker: 'closed', lastSuccessAt: now + 2, lastStatus: 200 })
+      expect((await outbox.status('d1')).health).toEqual({
+        breaker: 'closed',
+        lastSuccessAt: now + 2,
+        lastErrorAt: now + 1,
+        lastStatus: 200,
+        lastError: 'away',
+      })
+    })
+
+    it('shows the newest of two reports that cross', async () => {
+      const now = clock.now()
+      await outbox.report('d1', { breaker: 'closed', lastErrorAt: now + 2, lastError: 'second' })
+      await outbox.report('d1', { breaker: 'closed', lastErrorAt: now + 1, lastError: 'first', lastSuccessAt: now })
+      expect((await outbox.status('d1')).health).toEqual({ breaker: 'closed', lastErrorAt: now + 2, lastError: 'second', lastSuccessAt: now })
+    })
+
+    it('forgets times of a clock that was set back since', async () => {
+      const now = clock.now()
+      await outbox.report('d1', { breaker: 'open', lastErrorAt: now + 60_000, lastError: 'away' })
+      await outbox.report('d1', { breaker: 'closed', lastSuccessAt: now })
+      expect((await outbox.status('d1')).health).toEqual({ breaker: 'closed', lastSuccessAt: now })
+    })
   })
 }
