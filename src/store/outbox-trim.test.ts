@@ -59,6 +59,19 @@ await describeOnBothEngines('a queue that is full', createStore, (name, open) =>
       expect(all.filter(({ content }) => content === undefined).map(({ generation }) => generation.id)).toEqual(['old-0'])
     })
 
+    it('drops no more when several processes trim at once', async () => {
+      await enter('old', true)
+      await enter('new', true)
+      const trimInAll = async (bounds: typeof UNBOUNDED) => {
+        const all = await Promise.all([outbox, ...[1, 2].map(() => opened.store.outbox(encryption))].map((each) => each.trim('d', bounds)))
+        return { bodies: all.reduce((sum, { bodies }) => sum + bodies, 0), deliveries: all.reduce((sum, { deliveries }) => sum + deliveries, 0) }
+      }
+      const { queuedBytes } = await outbox.status('d')
+      expect(await trimInAll({ ...UNBOUNDED, bytes: queuedBytes - 1 })).toEqual({ bodies: 1, deliveries: 0 })
+      expect(await trimInAll({ ...UNBOUNDED, records: 8 })).toEqual({ bodies: 0, deliveries: 2 })
+      expect(await dead()).toEqual(['old-0', 'old-1'])
+    })
+
     it('leaves alone what is leased', async () => {
       await enter('old', false)
       await lease()

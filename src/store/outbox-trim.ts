@@ -20,12 +20,18 @@ interface Bounds {
 
 interface Candidate {
   readonly seq: number
-  readonly bytes: number
   readonly content_bytes: number
 }
 
+interface Passes {
+  /** Only deliveries that have content. */
+  readonly bodies: boolean
+  readonly drop: (trx: Trx, destinationId: string, ids: readonly number[]) => Promise<readonly Dropped[]>
+  /** What is too much, oldest first; undefined if the queue fits. */
+  readonly choose: (found: Bounds, candidates: readonly Candidate[]) => readonly Candidate[] | undefined
+}
+
 interface Dropped {
-  readonly seq: number
   readonly generation_id: string
 }
 
@@ -45,7 +51,7 @@ export function createTrim({ db, engine }: Database, clock: Clock) {
   const oldest = async (destinationId: string, limit: number, bodies: boolean): Promise<readonly Candidate[]> => {
     const withBody = bodies ? sql`and content_bytes > 0` : sql``
     const { rows } = await sql<Candidate>`
-      select seq, bytes, content_bytes from outbox_deliveries
+      select seq, content_bytes from outbox_deliveries
       where destination_id = ${destinationId} and due_at is not null and owner is null ${withBody}
       order by entered_at, seq limit ${limit}`.execute(db)
     return rows
@@ -56,7 +62,7 @@ export function createTrim({ db, engine }: Database, clock: Clock) {
   const dropBodies = async (trx: Trx, destinationId: string, ids: readonly number[]): Promise<readonly Dropped[]> => {
     const { rows } = await sql<Dropped>`
       update outbox_deliveries set bytes = bytes - content_bytes, content_bytes = 0
-      where ${stillQueued(ids)} and content_bytes > 0 returning seq, generation_id`.execute(trx)
+      where ${stillQueued(ids)} and content_bytes > 0 returning generation_id`.execute(trx)
     await count(trx, destinationId, { bodies_dropped: rows.length })
     return rows
   }
@@ -65,14 +71,14 @@ export function createTrim({ db, engine }: Database, clock: Clock) {
     const { rows } = await sql<Dropped>`
       update outbox_deliveries set due_at = null, died_at = ${clock.now()}, reason = 'overflow', last_error = 'the queue was full', last_status = 0,
         bytes = bytes - content_bytes, content_bytes = 0
-      where ${stillQueued(ids)} returning seq, generation_id`.execute(trx)
+      where ${stillQueued(ids)} returning generation_id`.execute(trx)
     await count(trx, destinationId, { dropped: rows.length })
     return rows
   }
 
   /** Deliveries leased or delivered since are left alone. */
   const dropInSteps = async (candidates: readonly Candidate[], drop: (trx: Trx, ids: readonly number[]) => Promise<readonly Dropped[]>) => {
-    const dropped = new Set<number>()
+    let dropped = 0
     await inSteps(db, candidates, async (trx, some) => {
       const rows = await drop(
         trx,
@@ -83,38 +89,45 @@ export function createTrim({ db, engine }: Database, clock: Clock) {
         engine,
         rows.map((row) => row.generation_id),
       )
-      for (const { seq } of rows) dropped.add(seq)
+      dropped += rows.length
     })
-    return candidates.filter(({ seq }) => dropped.has(seq))
+    return dropped
+  }
+
+  /**
+   * Drops the oldest until the queue fits or nothing is left to drop. Other processes may trim it at the same time. So the oldest are read before it is
+   * measured, for each pass anew: all then choose the same ones, and what one has dropped no other counts as its own excess.
+   */
+  const dropPasses = async (destinationId: string, { bodies, drop, choose }: Passes): Promise<number> => {
+    let dropped = 0
+    if (choose(await size(destinationId), []) === undefined) return dropped
+    for (;;) {
+      const candidates = await oldest(destinationId, AT_ONCE, bodies)
+      const chosen = choose(await size(destinationId), candidates)
+      if (chosen === undefined || candidates.length === 0) return dropped
+      dropped += await dropInSteps(chosen, (trx, ids) => drop(trx, destinationId, ids))
+    }
   }
 
   return async (destinationId: string, bounds: Bounds): Promise<{ readonly bodies: number; readonly deliveries: number }> => {
-    let { records, bytes } = await size(destinationId)
-    let bodies = 0
-    let deliveries = 0
-    while (bytes > bounds.bytes) {
-      const chosen = takeUntil(await oldest(destinationId, AT_ONCE, true), bytes - bounds.bytes)
-      const freed = await dropInSteps(chosen, (trx, ids) => dropBodies(trx, destinationId, ids))
-      if (freed.length === 0) break
-      bodies += freed.length
-      bytes -= sum(freed.map((row) => row.content_bytes))
-    }
+    const bodies = await dropPasses(destinationId, {
+      bodies: true,
+      drop: dropBodies,
+      choose: ({ bytes }, candidates) => (bytes > bounds.bytes ? takeUntil(candidates, bytes - bounds.bytes) : undefined),
+    })
     // If removing content was not enough, deliveries are dropped until the rest fits.
-    while (records > bounds.records || bytes > bounds.bytes) {
-      const wanted = records > bounds.records ? records - bounds.records : Math.max(1, Math.ceil(((bytes - bounds.bytes) / bytes) * records))
-      const chosen = await oldest(destinationId, Math.min(wanted, AT_ONCE), false)
-      const dropped = await dropInSteps(chosen, (trx, ids) => dropDeliveries(trx, destinationId, ids))
-      if (dropped.length === 0) break
-      deliveries += dropped.length
-      records -= dropped.length
-      bytes -= sum(dropped.map((row) => row.bytes))
-    }
+    const deliveries = await dropPasses(destinationId, {
+      bodies: false,
+      drop: dropDeliveries,
+      choose: ({ records, bytes }, candidates) => {
+        if (records > bounds.records) return candidates.slice(0, records - bounds.records)
+        return bytes > bounds.bytes ? candidates.slice(0, Math.max(1, Math.ceil(((bytes - bounds.bytes) / bytes) * records))) : undefined
+      },
+    })
     await forgetOldest(db, engine, destinationId)
     return { bodies, deliveries }
   }
 }
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
 
 /** As many as are needed to free that much. */
 function takeUntil(candidates: readonly Candidate[], excess: number): readonly Candidate[] {
