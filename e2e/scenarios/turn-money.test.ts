@@ -87,6 +87,20 @@ it(verifies('P32', 'a picture that nobody counted is paid for where it ends an a
   expect(usd).toBeLessThan(2 * PICTURE_USD)
 })
 
+it(verifies('P32', 'pictures of earlier answers are paid for as a part of the prompt also beside one that failed'), async () => {
+  const picture = (result: string) => ({ type: 'image_generation_call', id: 'ig_1', status: result === '' ? 'failed' : 'completed', result })
+  const ask = { type: 'message', role: 'user', content: 'And now?' }
+  const spent = (input: readonly object[]): Promise<number> => {
+    upstream.script(stream([chatEvents.role(), chatEvents.text('Nice.'), chatEvents.finish(), chatEvents.done()]))
+    return spentBy({ model: 'acme/fox-image', input: [...input, ask] })
+  }
+  const drew = Array.from({ length: 10 }, () => picture('iVBORw0KGgo='))
+  const usd = await spent(drew)
+  expect(JSON.stringify(upstream.requests.at(-1)!.body).match(/iVBORw0KGgo=/g)).toHaveLength(10)
+  expect(usd).toBeGreaterThan((10 * 600) / 1e6)
+  expect(await spent([picture(''), ...drew])).toBeGreaterThanOrEqual(usd)
+})
+
 const start = { type: 'message_start', message: { id: 'msg_1', role: 'assistant', content: [], usage: { input_tokens: 1_000, output_tokens: 1 } } }
 const claudeCalls = stream([
   start,

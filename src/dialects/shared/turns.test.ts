@@ -55,6 +55,16 @@ describe('items of other types', () => {
     expect(kept.dropped).toEqual([])
     expect(sketch(kept.turns)).toBe('U(draw) A(image_generation_call done)')
   })
+  it('are not named like a type that is dropped altogether if others of their type are sent', () => {
+    const failed = { type: 'image_generation_call', result: '' }
+    const nameless = { type: 'shell_call', action: {} }
+    const input = [failed, image, nameless, { ...nameless, call_id: 's' }]
+    expect(fold(input, { keepItem: (item) => item['result'] === 'AAAA' }).dropped).toEqual([
+      'input: shell_call became a function call',
+      'input: image_generation_call in part',
+      'input: shell_call in part',
+    ])
+  })
 })
 
 describe('media', () => {

@@ -66,18 +66,27 @@ const NO_RESULT: readonly ContentPart[] = [{ type: 'input_text', text: 'No resul
 export function foldTurns(request: Pick<ModelRequest, 'instructions' | 'input'>, options: FoldOptions): Conversation {
   const dropped = new Set<string>()
   const items: FoldItem[] = []
+  /** Types of other items of which some are sent. */
+  const sent = new Set<string>()
   let callerRun: ReturnType<typeof createCallerRunReader> | undefined
   for (const item of request.input) {
     if (isKnownItem(item)) items.push(item)
     else if (item.type === 'item_reference') {
       throw new GatewayError('invalid_prompt', 'item_reference cannot be resolved: nothing is stored, send the item itself', { path: 'input' })
-    } else if (options.keepItem?.(item) === true) items.push({ type: 'item', item })
-    else {
+    } else if (options.keepItem?.(item) === true) {
+      items.push({ type: 'item', item })
+      sent.add(item.type)
+    } else {
       const run = (callerRun ??= createCallerRunReader())(item)
-      if (run !== undefined) items.push(run)
+      if (run !== undefined) {
+        items.push(run)
+        sent.add(item.type)
+      }
       dropped.add(run === undefined ? `input: ${item.type}` : `input: ${item.type} became a function call`)
     }
   }
+  // A note of a type says that none of it was received, and estimates of what was leave it out.
+  for (const type of sent) if (dropped.delete(`input: ${type}`)) dropped.add(`input: ${type} in part`)
   const builder = new TurnBuilder(options, pairOutputs(items), dropped)
   if (request.instructions) builder.system.push({ role: 'system', parts: [{ type: 'input_text', text: request.instructions }] })
   for (const item of items) builder.add(item)
