@@ -83,6 +83,14 @@ describe('loading', () => {
     })
   })
 
+  test('takes only a picture for one that a model drew', async () => {
+    const url = serve('/gone.html', Buffer.from('<!doctype html><title>expired</title>'), 'text/html')
+    const input = [{ type: 'image_generation_call', status: 'completed', result: url }]
+    const call = callWith()
+    const loaded = createMediaLoader(() => egress, LIMITS).load({ ...call, request: { ...call.request, input } }, [url])
+    await expect(loaded).rejects.toMatchObject({ errorType: 'unsupported_image_format', details: { path: 'input[0].result' } })
+  })
+
   test('ignores items of unknown types, whatever their lists contain', async () => {
     const url = serve('/a.png', PNG)
     const call = callWith([image(url)])

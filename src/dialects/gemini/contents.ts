@@ -8,7 +8,7 @@ import { failureOf } from '../shared/failed-result.ts'
 import { asString, isObject, tryParseJson } from '../shared/json.ts'
 import type { AssistantPart, CallPart, Conversation, ToolResult } from '../shared/conversation.ts'
 import { codeParts, isCodeItem } from './code-execution.ts'
-import { canEncode, encodePart, imageType } from './media.ts'
+import { canEncode, encodePart, encodePicture } from './media.ts'
 import type { ModelTraits } from './model-traits.ts'
 import type { GeminiOptions } from './options.ts'
 
@@ -130,9 +130,8 @@ function assistantParts(parts: readonly AssistantPart[], traits: ModelTraits, ta
       if (calls++ === 0 && traits.call_signatures) signature ??= STAND_IN_SIGNATURE
       out.push({ functionCall: functionCall(part, target), ...take() })
     } else if (part.item.type === 'image_generation_call') {
-      const data = asString(part.item['result'])!
       if (traits.call_signatures) signature ??= STAND_IN_SIGNATURE
-      out.push({ inlineData: { mimeType: imageType(data), data }, ...take() })
+      out.push({ ...encodePicture(part.item, target), ...take() })
     } else {
       for (const code of codeParts(part.item)) out.push({ ...code, ...take() })
     }

@@ -1,10 +1,14 @@
 import { GatewayError } from '../../core/error.ts'
 import type { Target } from '../../core/dialect.ts'
-import type { InputFile, JsonObject } from '../../core/item.ts'
+import type { InputFile, JsonObject, OtherItem } from '../../core/item.ts'
+import { DRAWN } from '../../core/picture-items.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { sniffBase64 } from '../../lib/media-type.ts'
 import { visitParts, type ContentPart } from '../shared/content-parts.ts'
 import { readDataUrl } from '../shared/data-url.ts'
+import { isAddress } from '../shared/image-item.ts'
+import { asString } from '../shared/json.ts'
+import { traitsOf } from './model-traits.ts'
 import type { GeminiOptions } from './options.ts'
 import { compiled } from '../shared/pattern.ts'
 
@@ -97,6 +101,12 @@ export function encodePart(part: ContentPart, target: GeminiTarget): JsonObject 
   }
 }
 
+/** A picture of an earlier answer. Servers of other formats may give its address. */
+export function encodePicture(item: OtherItem, target: GeminiTarget): JsonObject {
+  const data = asString(item['result'])!
+  return isAddress(data) ? blob(data, 'image/png', target) : { inlineData: { mimeType: imageType(data), data } }
+}
+
 function encodeFile(part: InputFile, target: GeminiTarget): JsonObject {
   const named = typeOfName(part.filename ?? '')
   if (part.file_data) {
@@ -146,13 +156,17 @@ export function canEncode(part: ContentPart, target: GeminiTarget): boolean {
   }
 }
 
-/** The URLs in messages and tool results that this endpoint cannot fetch itself. */
+/** The URLs in messages, tool results and pictures of earlier answers that this endpoint cannot fetch itself. */
 export function mediaUrls(request: ModelRequest, target: GeminiTarget): string[] {
   const urls = new Set<string>()
-  visitParts(request.input, (part) => {
-    const url = addressOf(part)
+  const add = (url: string | null | undefined): void => {
     if (url && isRemote(url) && !readsItself(url, target.options)) urls.add(url)
-  })
+  }
+  visitParts(request.input, (part) => add(addressOf(part)))
+  // Other models get no pictures of earlier answers.
+  if (traitsOf(target.options, target.upstreamModel).image_output) {
+    for (const item of request.input) if (item.type === DRAWN) add(asString(item['result']))
+  }
   return [...urls]
 }
 
@@ -170,7 +184,7 @@ function addressOf(part: ContentPart): string | null | undefined {
 }
 
 /** The type of a base64 image, from its first bytes. */
-export function imageType(base64: string): string {
+function imageType(base64: string): string {
   const start = base64.slice(0, 8)
   if (start.startsWith('/9j/')) return 'image/jpeg'
   if (start.startsWith('R0lG')) return 'image/gif'

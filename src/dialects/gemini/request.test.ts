@@ -440,6 +440,20 @@ describe('media', () => {
     ).toEqual(['https://x.test/a.png', 'http://y.test/b'])
     expect(urls({ input: [user('https://x.test/a.png'), { type: 'reasoning', summary: [] }] })).toEqual([])
   })
+  it('that another server drew and gave by their address are sent as data, like all pictures', () => {
+    const [url, model] = ['https://x.test/drawn', 'gemini-3-pro-image-preview']
+    const drawn = (result: string) => ({ type: 'image_generation_call', status: 'completed', result })
+    const input = [user('draw'), drawn(url), drawn('data:image/webp;base64,UklG'), drawn('/9j/'), user('bluer')]
+    const media = new Map([[url, { mimeType: 'image/png', data: 'iVBORw0KGgo=' }]])
+    expect([urls({ input }, { model }), urls({ input }, { model: 'gemini-3-flash-preview' })]).toEqual([[url], []])
+    const { body, dropped } = encode({ input }, { model, media })
+    expect(body.contents[1]!.parts.map((each) => each['inlineData'])).toEqual([
+      { mimeType: 'image/png', data: 'iVBORw0KGgo=' },
+      { mimeType: 'image/webp', data: 'UklG' },
+      { mimeType: 'image/jpeg', data: '/9j/' },
+    ])
+    expect(dropped).toEqual([])
+  })
   it.each(['gs://b/a.mp4', 'https://youtu.be/x', 'https://generativelanguage.googleapis.com/v1beta/files/a', 'data:video/mp4;base64,AA'])(
     '%s is not fetched',
     (video_url) => {

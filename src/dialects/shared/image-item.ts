@@ -9,8 +9,11 @@ export function imageItem(result: string, mimeType = ''): OtherItem {
   return { type: 'image_generation_call', status: 'completed', result, ...(format === USUAL ? {} : { output_format: format }) }
 }
 
+/** Whether the picture is given by an address and not by its bytes. */
+export const isAddress = (result: string): boolean => /^(?:data|https?):/i.test(result)
+
 /** The address of the picture in such an item; its bytes become a data URL. */
 export function imageUrlOf({ type, result, output_format: format }: OtherItem): string | undefined {
   if (type !== 'image_generation_call' || typeof result !== 'string' || result === '') return undefined
-  return /^(?:data|https?):/i.test(result) ? result : `data:image/${typeof format === 'string' ? format : USUAL};base64,${result}`
+  return isAddress(result) ? result : `data:image/${typeof format === 'string' ? format : USUAL};base64,${result}`
 }
