@@ -240,6 +240,9 @@ describe('tools the service runs', () => {
       { type: 'message' },
     ])
     expect(last(events)).toMatchObject({ reason: 'stop', usage: { serverToolUse: { web_search: 1 } } })
+    // The connection may close after the reason and before the counts.
+    const uncounted = decode([start, ...search, text('Far.', 3), stop(3), end()], undefined, { model })
+    expect(last(uncounted)).toMatchObject({ reason: 'stop', usage: { totalTokens: 0, serverToolUse: { web_search: 1 } } })
   })
   it('are the same in a whole body', () => {
     const content = [

@@ -171,10 +171,11 @@ export class BedrockDecoder implements Decoder {
     if (finish === 'error') throw this.#unavailable(`an answer that ended with "${this.#native}"`)
     const reason: FinishReason = finish === 'stop' || finish === 'tool_calls' ? (writer.hasCalls ? 'tool_calls' : 'stop') : finish
     if (!writer.hasContent && (reason === 'stop' || reason === 'tool_calls')) throw emptyAnswer(this.#target.providerName, this.#native, finish)
+    const usage = this.counted
     this.finished = true
     writer.end(reason, {
       ...(this.#native === undefined ? {} : { nativeReason: this.#native }),
-      ...(this.#usage === undefined ? {} : { usage: this.#usage }),
+      ...(usage === undefined ? {} : { usage }),
       ...(this.#serviceTier === undefined ? {} : { serviceTier: this.#serviceTier }),
     })
   }

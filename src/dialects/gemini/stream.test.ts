@@ -313,6 +313,13 @@ describe('grounding', () => {
     groundingChunks: [{ web: { uri: 'https://a.test', title: 'A' } }, { web: { uri: 'https://b.test' } }],
     groundingSupports: [{ segment: { startIndex: 7, endIndex: 12, text: 'Paris' }, groundingChunkIndices: [0, 1] }],
   }
+  it('is counted also if nobody counts the tokens', () => {
+    const end = (metadata: object, model = 'gemini-3-flash-preview') =>
+      decode([frame([text('Paris')], 'STOP', { groundingMetadata: metadata })], { model }).at(-1)
+    expect(end(grounding)).toMatchObject({ usage: { totalTokens: 0, serverToolUse: { web_search: 2 } } })
+    expect(end(grounding, 'gemini-2.5-flash')).toMatchObject({ usage: { serverToolUse: { web_search: 1 } } })
+    expect(end({})).not.toHaveProperty('usage')
+  })
   it('counts bytes and is given in UTF-16, after the text, with the search behind it', () => {
     // é is two bytes, 😀 four: in "😀é Paris", Paris is at byte 7 and at UTF-16 offset 4.
     const events = decode([frame([text('😀é Par')]), frame([text('is')], 'STOP', { groundingMetadata: grounding })])

@@ -10,7 +10,7 @@ import { parseExact } from '../../lib/exact-json.ts'
 import { scrubbedExcerpt } from '../shared/scrub.ts'
 import { asString, isObject, tryParseJson } from '../shared/json.ts'
 import { countsTail } from '../shared/template-tail.ts'
-import { overlayCounts } from '../shared/usage-counts.ts'
+import { overlayCounts, runsAlone } from '../shared/usage-counts.ts'
 import { blockedPrompt, markUnreadableSignature, streamError } from './error.ts'
 import { isBareStop, isUnspecified, mapFinish, strongerFinish } from './finish.ts'
 import { firstCandidate, readText, reasonOf, type Json } from './frame.ts'
@@ -94,10 +94,9 @@ export class GeminiDecoder implements Decoder {
   /** Counts grow with every chunk. */
   get counted(): Usage | undefined {
     this.#readLastUsage()
-    if (!this.#hasCounts) return undefined
-    const { searches } = this.#grounding
-    const billed = traitsOf(this.#target.options, this.#target.upstreamModel).search_unit === 'prompt'
-    return decodeUsage(this.#usage, billed ? Math.min(1, searches) : searches)
+    const made = this.#grounding.searches
+    const searches = traitsOf(this.#target.options, this.#target.upstreamModel).search_unit === 'prompt' ? Math.min(1, made) : made
+    return this.#hasCounts ? decodeUsage(this.#usage, searches) : runsAlone({ searches })
   }
 
   head(headers: { readonly [name: string]: unknown }): void {
