@@ -35,6 +35,11 @@ it('an image that the gateway generated is sent in the fields of the format', ()
   expect(encode([failed as InputItem]).input).toEqual([{ ...failed, result: null }])
 })
 
+it('an image of which only the address is known is left out, as this format has a place for its bytes alone', () => {
+  const made = { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'https://images.example/1.png' }
+  expect(encode([made as InputItem])).toEqual({ input: [], dropped: ['input: image_generation_call of another endpoint'] })
+})
+
 it('an image item with another id gets one that the format accepts, with the prefix of its type', () => {
   const made = { type: 'image_generation_call', status: 'completed', result: 'aW1n' }
   expect(encode([{ ...made, id: 'st_abc' }]).input).toEqual([{ ...made, id: 'ig_abc' }])

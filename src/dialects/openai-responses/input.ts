@@ -2,6 +2,7 @@ import type { Target } from '../../core/dialect.ts'
 import { GatewayError } from '../../core/error.ts'
 import { isKnownItem } from '../../core/item.ts'
 import type { InputItem, JsonObject, KnownItem, OtherItem } from '../../core/item.ts'
+import { DRAWN } from '../../core/picture-items.ts'
 import { createCallerRunReader } from '../shared/caller-run.ts'
 import { wrapCustomInput } from '../shared/custom-input.ts'
 import { createIdMap } from '../shared/id-map.ts'
@@ -118,7 +119,7 @@ function encodeOther(item: OtherItem, position: number, context: InputContext): 
     dropped.add(run === undefined ? `input: ${item.type}` : `input: ${item.type} became a function call`)
     return run === undefined ? left : encodeKnown(run, position, context)
   }
-  if (ranElsewhere(item)) {
+  if (ranElsewhere(item) || isElsewhere(item)) {
     dropped.add(`input: ${item.type} of another endpoint`)
     return left
   }
@@ -140,6 +141,9 @@ const NAME = /^[a-z]+(?:_[a-z]+){0,15}(?::|$)/
 function ranElsewhere({ type, container_id: container }: OtherItem): boolean {
   return type === 'code_interpreter_call' && typeof container === 'string' && NAME.test(container)
 }
+
+/** A picture whose server gave its address, in a field of this format for its bytes. */
+const isElsewhere = ({ type, result }: OtherItem): boolean => type === DRAWN && typeof result === 'string' && /^https?:/i.test(result)
 
 /** Items whose id the upstream neither requires nor knows. Others keep theirs, because approvals and results refer to them. */
 const ID_FREE: ReadonlySet<string> = new Set([

@@ -92,6 +92,9 @@ describe('messages', () => {
     expect(toItems([{ role: 'assistant', images: [{ image_url: { url: 'data:image/webp;base64,AA' } }] }])).toEqual([
       { type: 'image_generation_call', status: 'completed', result: 'AA', output_format: 'webp' },
     ])
+    expect(toItems([{ role: 'assistant', images: [{ image_url: { url: 'https://a.example/p' } }] }])).toEqual([
+      { type: 'image_generation_call', status: 'completed', result: 'https://a.example/p' },
+    ])
   })
 })
 

@@ -1,5 +1,6 @@
 import type { InputItem, InputPart, JsonObject, ToolOutput } from '../../core/item.ts'
 import { markOf, type MarkedByCaller } from '../shared/cache-mark.ts'
+import { pictureAt } from '../shared/shown-picture.ts'
 import { thoughtsOf, type ReasoningDetail } from './reasoning-details.ts'
 import { weave } from './weave.ts'
 
@@ -86,9 +87,8 @@ function wordsOf({ content, refusal, audio }: ChatMessage): readonly InputPart[]
 /** An image of an earlier answer, as the tool that made it returned it. */
 function pictureOf(url: string): InputItem {
   const inline = /^data:image\/([\w.+-]+);base64,(.*)$/s.exec(url)
-  return inline === null
-    ? { type: 'message', role: 'assistant', content: [{ type: 'input_image', image_url: url, detail: 'auto' }] }
-    : { type: 'image_generation_call', status: 'completed', result: inline[2]!, output_format: inline[1]! }
+  if (inline !== null) return { type: 'image_generation_call', status: 'completed', result: inline[2]!, output_format: inline[1]! }
+  return pictureAt(url) ?? { type: 'message', role: 'assistant', content: [{ type: 'input_image', image_url: url, detail: 'auto' }] }
 }
 
 function contentOf(content: ChatMessage['content']): string | readonly InputPart[] {

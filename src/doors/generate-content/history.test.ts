@@ -164,6 +164,13 @@ describe('content of a model', () => {
     ])
   })
 
+  it('may be an image that was shown by its address', () => {
+    const shown = { type: 'image_generation_call', status: 'completed', result: 'https://a.test/p' }
+    expect(toItems([model({ fileData: { fileUri: 'https://a.test/p' } })])).toEqual([shown])
+    expect(toItems([model({ fileData: { fileUri: 'https://a.test/p', mimeType: 'image/webp' } })])).toEqual([shown])
+    expect(toItems([model({ fileData: { fileUri: 'https://a.test/p', mimeType: 'application/pdf' } })])).toMatchObject([{ type: 'message' }])
+  })
+
   it('may be code and its result', () => {
     const code = { executableCode: { language: 'PYTHON', code: 'print(1)' } }
     expect(toItems([model(code, { codeExecutionResult: { outcome: 'OUTCOME_OK', output: '1' } }, { text: 'One.' })])).toEqual([

@@ -1,7 +1,7 @@
 import type { FunctionCallOutputItem, InputItem, InputPart, JsonObject, ToolOutput } from '../../core/item.ts'
 import { isJsonObject, wellFormedJson } from '../../lib/json.ts'
 import { refuse } from '../shared/check-body.ts'
-import { blobPart, type Blob, filePart, type FileData, pictureOf, type ShownPart } from './media.ts'
+import { blobPart, type Blob, filePart, type FileData, pictureOf, pictureOfFile, type ShownPart } from './media.ts'
 import { OpenCalls } from './open-calls.ts'
 import { ModelTurn } from './model-turn.ts'
 
@@ -111,7 +111,9 @@ class HistoryReader {
     // A keep-alive that the client stored does not end the thought around it.
     if (part.text === '' && !part.thoughtSignature) return
     turn.seal(part.thoughtSignature)
-    if (kind === 'text') turn.text(part.text!)
+    const picture = kind === 'fileData' ? pictureOfFile(part.fileData!) : undefined
+    if (picture !== undefined) turn.item(picture)
+    else if (kind === 'text') turn.text(part.text!)
     else if (kind === 'functionCall') turn.item(this.#callOf(part.functionCall!, at, index))
     else if (kind === 'inlineData' && /^image\//i.test(part.inlineData!.mimeType)) turn.item(pictureOf(part.inlineData!))
     else if (kind === 'executableCode') turn.code(part.executableCode!)

@@ -1,5 +1,6 @@
 import type { InputPart, JsonObject, OutputText, Refusal } from '../../core/item.ts'
 import { decodeText } from '../../lib/decode-text.ts'
+import { pictureAt } from '../shared/shown-picture.ts'
 
 /** Parts that users and tools may show. */
 export type ShownPart = Exclude<InputPart, OutputText | Refusal>
@@ -64,3 +65,7 @@ export function filePart({ fileUri: url, mimeType, displayName }: FileData): Sho
 export function pictureOf({ mimeType, data }: Blob): JsonObject & { readonly type: string } {
   return { type: 'image_generation_call', status: 'completed', result: plainBase64(data), output_format: mimeType.replace(/^image\//i, '') }
 }
+
+/** The same, shown by its address; answers name no type beside one. */
+export const pictureOfFile = ({ fileUri, mimeType }: FileData): ReturnType<typeof pictureAt> =>
+  mimeType == null || /^image\//i.test(mimeType) ? pictureAt(fileUri) : undefined

@@ -356,6 +356,9 @@ it('images of an answer are read back as items of the tool that made them', () =
     { type: 'image_generation_call', status: 'completed', result: 'AA', output_format: 'webp' },
     { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'nice' }] },
   ])
+  expect(toItems([assistant({ type: 'image', source: { type: 'url', url: 'https://a.example/p' } })])).toEqual([
+    { type: 'image_generation_call', status: 'completed', result: 'https://a.example/p' },
+  ])
   expect(contentOf(assistant({ type: 'image', source: { type: 'url', url: 'u' } }))).toEqual([
     { type: 'input_image', image_url: 'u', detail: 'auto' },
   ])

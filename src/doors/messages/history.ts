@@ -1,6 +1,7 @@
 import type { CacheMarked, InputItem, InputPart, InputText, JsonObject, ReasoningItem, ToolOutput } from '../../core/item.ts'
 import { wellFormedJson } from '../../lib/json.ts'
 import { markOf } from '../shared/cache-mark.ts'
+import { pictureAt } from '../shared/shown-picture.ts'
 import type { Block, Message } from './block.ts'
 import { pageThatCameBack } from './fetch-result.ts'
 import { signatureOf, withSealsInPlace } from './seals-in-place.ts'
@@ -95,7 +96,9 @@ class BlockReader {
   /** A picture of an earlier answer, as the tool that made it returned it. */
   #picture(source: Block): void {
     const { media_type: media, data } = source
-    if (source.type !== 'base64') this.#parts.push({ type: 'input_image', ...imageOf(source), detail: 'auto' })
+    const shown = source.type === 'url' ? pictureAt(source['url']) : undefined
+    if (shown !== undefined) this.#item(shown)
+    else if (source.type !== 'base64') this.#parts.push({ type: 'input_image', ...imageOf(source), detail: 'auto' })
     else this.#item({ type: 'image_generation_call', status: 'completed', result: data, output_format: String(media).replace('image/', '') })
   }
 

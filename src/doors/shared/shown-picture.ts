@@ -1,5 +1,5 @@
-import type { OtherItem } from '../../core/item.ts'
-import { holdsPicture } from '../../core/picture-items.ts'
+import type { JsonObject, OtherItem } from '../../core/item.ts'
+import { DRAWN, holdsPicture } from '../../core/picture-items.ts'
 
 /** A picture of an answer: its URL, or its bytes in base64 with their media type. */
 export type ShownPicture = { readonly url: string } | { readonly data: string; readonly mediaType: string }
@@ -12,3 +12,10 @@ export function shownPicture(item: OtherItem): ShownPicture | undefined {
   if (prefix === '' && /^(?:data|https?):/i.test(result)) return { url: result }
   return { data: result.slice(prefix.length), mediaType: named || `image/${typeof format === 'string' ? format : 'png'}` }
 }
+
+/**
+ * A picture of an earlier answer that was shown by its address, as the item that it came from: as a part of a message no model would get it back.
+ * Undefined for other addresses.
+ */
+export const pictureAt = (url: unknown): (JsonObject & { readonly type: string }) | undefined =>
+  typeof url === 'string' && /^https?:/i.test(url) ? { type: DRAWN, status: 'completed', result: url } : undefined
