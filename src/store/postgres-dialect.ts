@@ -59,15 +59,17 @@ export function postgresDialect(options: PostgresDialectOptions): Dialect {
 function createPool(driver: typeof pg, { url, maxConnections, connectLimitMs, statementLimitMs }: PostgresDialectOptions): PostgresPool {
   const types = new driver.TypeOverrides()
   types.setTypeParser(INT8, Number)
-  // The second limit also frees the locks of a process that was stopped in the middle of a transaction.
-  const limits = { statement_timeout: statementLimitMs, idle_in_transaction_session_timeout: statementLimitMs + WIRE_GRACE_MS }
+  // The second limit also frees the locks of a process that was stopped in the middle of a transaction. The third never ends a wait before the first
+  // does; it replaces a default of the database or role, under which changes that wait for each other would fail.
+  const patience = statementLimitMs + WIRE_GRACE_MS
+  const limits = { statement_timeout: statementLimitMs, idle_in_transaction_session_timeout: patience, lock_timeout: patience }
   const pool = new driver.Pool({
     connectionString: driverUrl(url),
     max: maxConnections,
     connectionTimeoutMillis: connectLimitMs,
     idleTimeoutMillis: IDLE_MS,
     ...limits,
-    query_timeout: statementLimitMs + WIRE_GRACE_MS,
+    query_timeout: patience,
     keepAlive: true,
     application_name: 'signalbox',
     types,

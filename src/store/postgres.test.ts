@@ -209,11 +209,14 @@ describe.skipIf(!postgres.available)('a store whose PostgreSQL', () => {
     await listening.close()
   })
 
-  it('has a stricter isolation as its default fails no concurrent changes', async () => {
+  it.each([
+    ['a stricter isolation', 'default_transaction_isolation=serializable'],
+    ['a short wait for locks', 'lock_timeout=1ms'],
+  ])('has %s as its default fails no concurrent changes', async (_, setting) => {
     await store.migrate()
     await store.workspaces.default()
     const url = new URL(schema.url.reveal())
-    url.searchParams.set('options', `${url.searchParams.get('options')} -c default_transaction_isolation=serializable`)
+    url.searchParams.set('options', `${url.searchParams.get('options')} -c ${setting}`)
     const strict = await createStore({ url: new Secret(url.href) })
     try {
       await Promise.all(Array.from({ length: 20 }, (_, i) => strict.keys.insert(sampleKey(`h${i}`))))
