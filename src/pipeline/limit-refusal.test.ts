@@ -50,6 +50,16 @@ describe('a budget that does not hold the call', () => {
   const over = (kind: string, intervals: readonly ('lifetime' | 'daily')[], availableUsd = 0, leftUsd = availableUsd) =>
     refused({ ok: false, reason: 'budget', subject: kind, intervals, availableUsd, leftUsd })
 
+  it('names amounts that are smaller than a millionth of a dollar', () => {
+    const tiny = subject('key', [{ interval: 'lifetime', limitUsd: 0.000_005_6 }])
+    const error = refusal(
+      { ok: false, reason: 'budget', subject: 'key', intervals: ['lifetime'], availableUsd: 0.000_000_4, leftUsd: 0.000_000_4 },
+      [tiny],
+      NOW,
+    )
+    expect(error.message).toBe("The key's limit of 0.0000056 USD is reached: the 0.0000004 USD that are left do not cover this request")
+  })
+
   it.each([
     ['key', 402, 'key_limit', "The key's daily limit of 1.5 USD is reached: nothing is left"],
     ['guardrail', 403, 'guardrail_budget', 'The daily limit of 1.5 USD that a guardrail sets for the key is reached: nothing is left'],

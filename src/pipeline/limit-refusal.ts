@@ -95,5 +95,8 @@ function overBudget(subject: SubjectLimits | undefined, { intervals, leftUsd, av
   }
 }
 
-/** Six digits at most, without trailing zeros. */
-const usd = (amount: number): string => String(Number(amount.toFixed(6)))
+/** From here on down six decimals would round most of an amount away, and numbers are soon written with an exponent. */
+const TINY_USD = 0.001
+
+/** Six decimals at most, nine of tiny amounts (limits are counted in billionths), without trailing zeros. */
+const usd = (amount: number): string => (amount < TINY_USD ? amount.toFixed(9).replace(/\.?0+$/, '') : String(Number(amount.toFixed(6))))
