@@ -10,6 +10,7 @@ import { retryDeliveries } from './outbox-retry.ts'
 import { decodeObject } from './decode-object.ts'
 import { assertCurrentKey } from './secrets.ts'
 import { guarded } from './store-error.ts'
+import { againAfterDeadlock } from './transaction.ts'
 
 type Row = Tables['destinations']
 
@@ -25,6 +26,9 @@ export function createDestinationStore(database: Database, clock: Clock): Destin
 
   const current = (id: string, workspaceId: string): Promise<Pick<Row, 'revision'> | undefined> =>
     guarded(() => visible().select('revision').where('id', '=', id).where('workspace_id', '=', workspaceId).executeTakeFirst())
+
+  /** Workers settle what these changes delete or rewrite, in another order. */
+  const change = <T>(work: (trx: Transaction<Tables>) => Promise<T>): Promise<T> => againAfterDeadlock(() => changeConfiguration(db, work))
 
   return {
     list: (filter) =>
@@ -65,7 +69,7 @@ export function createDestinationStore(database: Database, clock: Clock): Destin
     },
     update: async (id, workspaceId, patch, revision) => {
       if (patch.privacyMode === true && (await current(id, workspaceId))?.revision === revision) await clearAhead(database, 'content', id)
-      return changeConfiguration(db, async (trx) => {
+      return change(async (trx) => {
         if (typeof patch.sealed === 'string') await assertCurrentKey(trx, patch.sealed)
         const before = await trx
           .selectFrom('destinations')
@@ -91,7 +95,7 @@ export function createDestinationStore(database: Database, clock: Clock): Destin
     },
     remove: async (id, workspaceId) => {
       if ((await current(id, workspaceId)) !== undefined) await clearAhead(database, 'deliveries', id)
-      return changeConfiguration(db, async (trx) => {
+      return change(async (trx) => {
         const { numUpdatedRows } = await trx
           .updateTable('destinations')
           .set({ deleted_at: clock.now(), sealed: null, config: '{}', enabled: false })

@@ -71,9 +71,21 @@ export async function clearAhead(
 ): Promise<void> {
   const clear: (trx: Trx, engine: Engine, destinationId: string, seqs: readonly number[]) => Promise<unknown> =
     what === 'deliveries' ? deleteDeliveries : stripDeliveries
+  /** What a worker has locked it is about to settle: to wait for it with thousands of rows locked would be a deadlock sooner or later. */
+  const unlocked = async (trx: Trx, seqs: readonly number[]): Promise<readonly number[]> => {
+    if (engine === 'sqlite') return seqs
+    const found = await trx
+      .selectFrom('outbox_deliveries')
+      .select('seq')
+      .where('seq', 'in', numberList(engine, seqs))
+      .forUpdate()
+      .skipLocked()
+      .execute()
+    return found.map(({ seq }) => seq)
+  }
   let queue = db.selectFrom('outbox_deliveries').select('seq').where('destination_id', '=', destinationId)
   if (what === 'content') queue = queue.where('content_bytes', '>', 0)
-  await allInSteps(db, queue, (trx, seqs) => clear(trx, engine, destinationId, seqs))
+  await allInSteps(db, queue, async (trx, seqs) => clear(trx, engine, destinationId, await unlocked(trx, seqs)))
 }
 
 export const withContent = (rows: readonly { readonly generation_id: string; readonly content_bytes: number }[]): readonly string[] =>

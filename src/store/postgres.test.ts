@@ -1,11 +1,13 @@
 import { inspect } from 'node:util'
 import { sql } from 'kysely'
+import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createEncryption } from '../accounts/encryption.ts'
 import { DEFAULT_WORKSPACE_ID } from '../core/store.ts'
 import { Secret } from '../lib/secret.ts'
 import { createNetwork, type Network } from '../testing/network.ts'
 import { findTestPostgres, type TestSchema } from '../testing/postgres.ts'
-import { sampleDestination, sampleGeneration, sampleKey } from '../testing/sample-records.ts'
+import { sampleDestination, sampleEntry, sampleGeneration, sampleKey } from '../testing/sample-records.ts'
 import { readVersion } from './config-version.ts'
 import { createStore } from './index.ts'
 import { openDatabase } from './open-database.ts'
@@ -38,6 +40,34 @@ describe.skipIf(!postgres.available)('a store whose PostgreSQL', () => {
     network.repair()
     await store.migrate()
     expect(await store.version()).toBe(1)
+  })
+
+  it.each([
+    ['delivers meanwhile', `select * from outbox_deliveries where generation_id = 'gen-1' for update`],
+    ['breaks a deadlock', 'select * from destinations for update'],
+  ])('%s deletes a destination all the same', async (_what, alsoLocked) => {
+    const patient = await createStore({ url: schema.url })
+    const worker = new pg.Client({ connectionString: schema.url.reveal() })
+    await worker.connect()
+    try {
+      await patient.migrate()
+      await patient.workspaces.default()
+      await patient.destinations.insert(sampleDestination('d'), 5)
+      const outbox = patient.outbox(createEncryption({ current: Buffer.alloc(32, 1) }))
+      await outbox.record([sampleEntry('gen-1', ['d']), sampleEntry('gen-2', ['d'])])
+      await worker.query('begin')
+      await worker.query(`select * from outbox_deliveries where generation_id = 'gen-2' for update`)
+      const removed = patient.destinations.remove('d', DEFAULT_WORKSPACE_ID)
+      const waits = 'select 1 from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))'
+      await expect.poll(async () => (await worker.query(waits)).rows.length).toBe(1)
+      await worker.query(alsoLocked)
+      await worker.query('commit')
+      expect(await removed).toBe(true)
+      expect((await worker.query('select * from outbox_deliveries')).rows).toEqual([])
+    } finally {
+      await worker.end()
+      await patient.close()
+    }
   })
 
   it('is read-only is reported as such when it is asked whether it takes writes, although it answers', async () => {

@@ -124,3 +124,9 @@ export async function guarded<T>(work: () => Promise<T>): Promise<T> {
     throw toStoreError(error)
   }
 }
+
+/** PostgreSQL has ended this transaction so that another one could go on. */
+export function isDeadlock(error: unknown): boolean {
+  const { cause } = isGatewayError(error) ? error : {}
+  return cause instanceof Error && 'code' in cause && cause.code === '40P01'
+}
