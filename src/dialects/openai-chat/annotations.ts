@@ -92,7 +92,7 @@ export function pagesOf(executed: unknown): readonly unknown[] | undefined {
 
 function decodeTop(value: unknown): Logprob['top_logprobs'][number] | undefined {
   if (!isObject(value) || typeof value['token'] !== 'string' || typeof value['logprob'] !== 'number') return undefined
-  const bytes = Array.isArray(value['bytes']) ? value['bytes'].filter((byte): byte is number => typeof byte === 'number') : []
+  const bytes = Array.isArray(value['bytes']) ? value['bytes'].filter((byte): byte is number => Number.isInteger(byte)) : []
   return { token: value['token'], logprob: value['logprob'], bytes }
 }
 

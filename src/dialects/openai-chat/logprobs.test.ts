@@ -72,3 +72,12 @@ it('those of blanks at the start, which are held back, are kept without copying 
   expect(listSteps(() => frames.forEach((frame) => decoder.push(frame, undefined, out)))).toBeLessThan(count * 30)
   expect(out.flatMap((event) => (event.type === 'text-delta' ? [event.logprobs?.length] : []))).toEqual([count + 1])
 })
+
+it('bytes of a token that are no whole numbers are left out, because clients that check events lose the text with them', () => {
+  const odd = { token: 'x', logprob: -0.1, bytes: [120, 1.5, null] }
+  const decoder = new ChatDecoder({ input: [] }, chatTarget())
+  const out: ModelEvent[] = []
+  decoder.push(JSON.stringify(chunk({ content: 'x' }, { logprobs: { content: [{ ...odd, top_logprobs: [odd] }] } })), undefined, out)
+  const read = { ...odd, bytes: [120] }
+  expect(out).toContainEqual(expect.objectContaining({ type: 'text-delta', logprobs: [{ ...read, top_logprobs: [read] }] }))
+})

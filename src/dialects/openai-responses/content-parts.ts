@@ -83,7 +83,7 @@ function readTokens(
   const tokens = []
   for (const source of listOf(value)) {
     if (!isObject(source) || typeof source['token'] !== 'string' || typeof source['logprob'] !== 'number') continue
-    const bytes = listOf(source['bytes']).filter((byte) => typeof byte === 'number')
+    const bytes = listOf(source['bytes']).filter((byte): byte is number => Number.isInteger(byte))
     tokens.push({ token: source['token'], logprob: source['logprob'], bytes, source })
   }
   return tokens

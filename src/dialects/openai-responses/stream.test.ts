@@ -114,7 +114,7 @@ describe('messages', () => {
   })
 
   it('passes log probabilities on, with the fields the contract wants', () => {
-    const logprobs = [{ token: 'Hi', logprob: -0.5, top_logprobs: [{ token: 'Hey', logprob: -1, bytes: [72] }] }]
+    const logprobs = [{ token: 'Hi', logprob: -0.5, top_logprobs: [{ token: 'Hey', logprob: -1, bytes: [72, 1.5, null] }] }]
     const wanted = [{ token: 'Hi', logprob: -0.5, bytes: [], top_logprobs: [{ token: 'Hey', logprob: -1, bytes: [72] }] }]
     expect(fold(decode([{ ...text('Hi'), logprobs }, completed()]).events).items[0]?.logprobs).toEqual(wanted)
     expect(
