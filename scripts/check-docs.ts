@@ -70,7 +70,8 @@ function checkLinks(): void {
         findings.push(`${page}: no heading for the link ${target}`)
     }
   }
-  for (const page of pages) if (/^docs\/(guides|reference)\//.test(page) && !listed.has(page)) findings.push(`${page}: docs/README.md does not list it`)
+  for (const page of pages)
+    if (/^docs\/(guides|reference)\//.test(page) && !listed.has(page)) findings.push(`${page}: docs/README.md does not list it`)
 }
 
 function checkArchitecture(): void {
