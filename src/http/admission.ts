@@ -1,8 +1,8 @@
 import type { OverloadConfig } from '../core/config.ts'
 import { GatewayError } from '../core/error.ts'
 import { systemClock } from '../lib/clock.ts'
-import { AnswerRoom, LargeAnswer } from './answer-room.ts'
-import { BodyHold, BodyRoom } from './body-room.ts'
+import { AnswerMemory, LargeAnswer } from './answer-memory.ts'
+import { BodyHold, BodyMemory } from './body-memory.ts'
 
 /** How the process is doing. */
 export interface Load {
@@ -46,23 +46,23 @@ const RETRY_MS = 1_000
  */
 export class Admission {
   readonly #limits: () => OverloadConfig
-  readonly #bodies: BodyRoom
-  readonly #answers: AnswerRoom
+  readonly #bodies: BodyMemory
+  readonly #answers: AnswerMemory
   readonly #byKey = new Map<string, number>()
   #limit = Infinity
   #total = 0
   #shed = 0
   #pressed = 0
 
-  /** `memoryLeft`: see `BodyRoom`. Without it bodies and answers are not limited. */
+  /** `memoryLeft`: see `BodyMemory`. Without it bodies and answers are not limited. */
   constructor(
     limits: () => OverloadConfig,
     memoryLeft: (share: number) => number = () => Infinity,
     monotonic = (): number => systemClock.monotonic(),
   ) {
     this.#limits = limits
-    this.#bodies = new BodyRoom({ limits, memoryLeft: (share) => memoryLeft(share) - this.#answers.held })
-    this.#answers = new AnswerRoom({ limits, memoryLeft: (share) => memoryLeft(share) - this.#bodies.held, monotonic })
+    this.#bodies = new BodyMemory({ limits, memoryLeft: (share) => memoryLeft(share) - this.#answers.held })
+    this.#answers = new AnswerMemory({ limits, memoryLeft: (share) => memoryLeft(share) - this.#bodies.held, monotonic })
   }
 
   /** Admits a call of this key; `leave` must follow. Throws GatewayError `provider_overloaded` with a retry hint. */

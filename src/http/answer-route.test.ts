@@ -19,8 +19,8 @@ import { recordLayer } from '../pipeline/record.ts'
 import { checkWire } from '../testing/check-wire.ts'
 import type { Authenticated } from './authenticate.ts'
 import { RecentItems } from './recent-items.ts'
-import { AnswerRoom, LargeAnswer } from './answer-room.ts'
-import { BodyHold, BodyRoom } from './body-room.ts'
+import { AnswerMemory, LargeAnswer } from './answer-memory.ts'
+import { BodyHold, BodyMemory } from './body-memory.ts'
 import { createAnswerRoute, type AnswerRouteOptions } from './answer-route.ts'
 import { createGatewayServer } from './server.ts'
 import { KeepAlive, type SseBody } from './sse-body.ts'
@@ -58,9 +58,9 @@ function lingering(after?: readonly ModelEvent[]): { readonly handler: Handler; 
   }
 }
 
-const room = new BodyRoom({ limits: () => ({ enabled: true, memoryShare: 1 }), memoryLeft: () => Infinity })
-const holdBody = (): BodyHold => new BodyHold(room)
-const answers = new AnswerRoom({ limits: () => ({ enabled: true, memoryShare: 0.9 }), memoryLeft: () => Infinity, monotonic: () => 0 })
+const bodies = new BodyMemory({ limits: () => ({ enabled: true, memoryShare: 1 }), memoryLeft: () => Infinity })
+const holdBody = (): BodyHold => new BodyHold(bodies)
+const answers = new AnswerMemory({ limits: () => ({ enabled: true, memoryShare: 0.9 }), memoryLeft: () => Infinity, monotonic: () => 0 })
 const holdAnswer = (signal: AbortSignal): LargeAnswer => new LargeAnswer(answers, signal)
 
 const owner = { workspaceId: 'home', keyHash: 'a'.repeat(64), keyName: 'test', keyLabel: 'sk-...' }

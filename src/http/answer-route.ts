@@ -15,8 +15,8 @@ import type { LiveSet } from '../lib/live-map.ts'
 import { lastEcho } from '../pipeline/echo-body.ts'
 import { assemblyOf, metadataOf, type AssemblySources } from './assembly-options.ts'
 import type { Authenticated } from './authenticate.ts'
-import type { LargeAnswer } from './answer-room.ts'
-import type { BodyHold } from './body-room.ts'
+import type { LargeAnswer } from './answer-memory.ts'
+import type { BodyHold } from './body-memory.ts'
 import { jsonOf, readBody } from './body.ts'
 import { cacheAskedFor, cacheHeaders } from './cache-headers.ts'
 import { createCall } from './create-call.ts'
@@ -79,7 +79,7 @@ interface Serving {
   /** The memory of its body. */
   hold?: BodyHold
   /** The memory of its answer. */
-  room?: LargeAnswer
+  answerHold?: LargeAnswer
   pathOf?: Read['pathOf']
   streamed?: Read['streamed']
   call?: Call
@@ -107,7 +107,7 @@ async function serve(options: AnswerRouteOptions, door: Door, request: IncomingM
   } finally {
     serving.sse?.release()
     serving.hold?.release()
-    serving.room?.release()
+    serving.answerHold?.release()
     remember(options.recentItems, serving)
     if (serving.admitted !== undefined) options.admission.leave(serving.admitted)
     options.inFlight.delete(place, serving.gone)
@@ -125,7 +125,7 @@ async function answer(options: AnswerRouteOptions, request: IncomingMessage, res
   options.admission.enter(owner.keyHash)
   serving.admitted = owner.keyHash
   const hold = (serving.hold = options.admission.holdBody())
-  serving.room = options.admission.holdAnswer(serving.gone.signal)
+  serving.answerHold = options.admission.holdAnswer(serving.gone.signal)
   const bytes = { limitBytes: options.bodyLimitBytes, hold, letIn }
   const { call, assembler, sse, atOnce } = open(options, request, response, serving, owner, await readBody(request, bytes))
   hold.read()
@@ -162,7 +162,7 @@ function write({ trace }: Call, assembler: Fold, events: readonly ModelEvent[]):
  */
 function end(response: ServerResponse, serving: Serving, assembler: Fold, sse: SseBody | undefined): Writing {
   assembler.finish()
-  serving.room?.encoded()
+  serving.answerHold?.encoded()
   const rest = sse === undefined ? sendJson(response, 200, answerHeaders(serving), assembler.answer()) : sse.end(assembler.takeWire())
   // The call is recorded meanwhile.
   rest?.catch(() => undefined)
@@ -221,7 +221,7 @@ function open(
     ...(preset === undefined ? {} : { presetId: preset.id }),
     ...(streamFailure === undefined ? {} : { streamFailure }),
     ...(cached === undefined ? {} : { cache: cached.preferences }),
-    ...(serving.room === undefined ? {} : { hold: serving.room }),
+    ...(serving.answerHold === undefined ? {} : { hold: serving.answerHold }),
     ...(read.visibilityOf === undefined ? {} : { visibilityOf: read.visibilityOf }),
   })
   const fields = metadataFields(request)

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { asGatewayError, GatewayError } from '../core/error.ts'
 import { JsonError, parseJson } from '../lib/json.ts'
 import { atTurnEnd } from '../lib/turn-end.ts'
-import type { BodyHold } from './body-room.ts'
+import type { BodyHold } from './body-memory.ts'
 import { sendContinue } from './expect-continue.ts'
 import { lingerAfter } from './linger.ts'
 

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import type { ApiKey } from '../../core/store.ts'
 import { GatewayError } from '../../core/error.ts'
 import { Admission } from '../admission.ts'
-import { BodyHold, BodyRoom } from '../body-room.ts'
+import { BodyHold, BodyMemory } from '../body-memory.ts'
 import { createManagementApp } from './app.ts'
 import { parseBody, parseInput, parseQuery } from './request-input.ts'
 
@@ -41,8 +41,8 @@ async function call(method: 'GET' | 'POST' | 'DELETE', url: string, payload?: st
 }
 
 describe('under pressure', () => {
-  const room = new BodyRoom({ limits: () => ({ enabled: true, memoryShare: 1 }), memoryLeft: () => Infinity })
-  const holdBody = (): BodyHold => new BodyHold(room)
+  const bodies = new BodyMemory({ limits: () => ({ enabled: true, memoryShare: 1 }), memoryLeft: () => Infinity })
+  const holdBody = (): BodyHold => new BodyHold(bodies)
 
   it('a large body of a caller with an inference key has to fit into the free memory, as for calls to models', async () => {
     const admission = new Admission(

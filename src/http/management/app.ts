@@ -6,7 +6,7 @@ import { asGatewayError, GatewayError, isGatewayError, type GatewayError as Fail
 import { FOLDER } from '../../doors/deployments.ts'
 import { DOORS } from '../../doors/index.ts'
 import type { Admission } from '../admission.ts'
-import type { BodyHold } from '../body-room.ts'
+import type { BodyHold } from '../body-memory.ts'
 import type { Door } from '../../doors/shared/door.ts'
 import { jsonOf, readBody, refuseEncoding } from '../body.ts'
 import { renderError } from '../error-handler.ts'

@@ -13,7 +13,7 @@ const WAIT_MS = 60_000
 const LOOK_MS = 100
 const RETRY_MS = 5_000
 
-export interface AnswerRoomOptions {
+export interface AnswerMemoryOptions {
   readonly limits: () => Pick<OverloadConfig, 'enabled' | 'memoryShare'>
   /** Bytes the process may still use before it reaches this share of its memory; negative if it has passed it. */
   readonly memoryLeft: (share: number) => number
@@ -29,12 +29,12 @@ interface Waiter {
 
 /**
  * Keeps large answers within the memory that is left. Their calls were admitted before anybody knew how long the answers would be, and many may come
- * at once. An answer without room is not read on from its provider until others have ended, in the order in which they became large. If no answer can
+ * at once. An answer without memory is not read on from its provider until others have ended, in the order in which they became large. If no answer can
  * proceed, the first in line does, to its end, so that all of them come to one. One that has waited too long is given up, and its caller is told why.
- * The end of a stream takes memory as well, because it tells all of the text again, so answers are given up one after the other unless there is room.
+ * The end of a stream takes memory as well, because it tells all of the text again, so answers are given up one after the other unless there is enough.
  */
-export class AnswerRoom {
-  readonly #options: AnswerRoomOptions
+export class AnswerMemory {
+  readonly #options: AnswerMemoryOptions
   #line: Waiter[] = []
   #timer: NodeJS.Timeout | undefined
   #turns = 0
@@ -45,7 +45,7 @@ export class AnswerRoom {
   /** Answers given up whose callers have not yet been told. */
   readonly #ending = new Set<LargeAnswer>()
 
-  constructor(options: AnswerRoomOptions) {
+  constructor(options: AnswerMemoryOptions) {
     this.#options = options
   }
 
@@ -91,7 +91,7 @@ export class AnswerRoom {
     this.#ending.delete(answer)
   }
 
-  /** Whether there is room for what it has by now and for what may come. */
+  /** Whether there is memory for what it has by now and for what may come. */
   #takes(answer: LargeAnswer): boolean {
     const { enabled, memoryShare } = this.#options.limits()
     const chars = Math.ceil(answer.chars / STEP) * STEP
@@ -144,7 +144,7 @@ export class AnswerRoom {
 export class LargeAnswer implements AnswerHold {
   /** Its place among the large answers of the process; undefined while it is small. */
   turn: number | undefined
-  readonly #room: AnswerRoom
+  readonly #memory: AnswerMemory
   readonly #signal: AbortSignal
   #chars = 0
   #granted = 0
@@ -152,8 +152,8 @@ export class LargeAnswer implements AnswerHold {
   #isGoing = false
   #isOver = false
 
-  constructor(room: AnswerRoom, signal: AbortSignal) {
-    this.#room = room
+  constructor(memory: AnswerMemory, signal: AbortSignal) {
+    this.#memory = memory
     this.#signal = signal
   }
 
@@ -177,7 +177,7 @@ export class LargeAnswer implements AnswerHold {
 
   add(chars: number): Promise<void> | undefined {
     this.#chars += chars
-    return this.#isOver || this.#chars < SMALL || this.#chars <= this.#granted ? undefined : this.#room.ask(this)
+    return this.#isOver || this.#chars < SMALL || this.#chars <= this.#granted ? undefined : this.#memory.ask(this)
   }
 
   grant(chars: number, bytes: number): void {
@@ -199,7 +199,7 @@ export class LargeAnswer implements AnswerHold {
   /** The caller has all of it. */
   release(): void {
     this.#isOver = true
-    this.#room.ended(this)
+    this.#memory.ended(this)
     this.#set(0, false)
   }
 
@@ -208,6 +208,6 @@ export class LargeAnswer implements AnswerHold {
     const change = [bytes - this.#held, Number(going) - Number(this.#isGoing)] as const
     this.#held = bytes
     this.#isGoing = going
-    this.#room.change(...change)
+    this.#memory.change(...change)
   }
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { AnswerRoom, LargeAnswer } from './answer-room.ts'
+import { AnswerMemory, LargeAnswer } from './answer-memory.ts'
 
 const MB = 1024 * 1024
 const OVER = expect.objectContaining({
@@ -17,9 +17,13 @@ afterEach(() => {
 /** `left`: megabytes of memory. */
 function open({ left = 100, enabled = true } = {}) {
   const memory = { left: left * MB }
-  const room = new AnswerRoom({ limits: () => ({ enabled, memoryShare: 0.9 }), memoryLeft: () => memory.left, monotonic: () => performance.now() })
-  const hold = (signal = new AbortController().signal): LargeAnswer => new LargeAnswer(room, signal)
-  return { room, memory, hold }
+  const answers = new AnswerMemory({
+    limits: () => ({ enabled, memoryShare: 0.9 }),
+    memoryLeft: () => memory.left,
+    monotonic: () => performance.now(),
+  })
+  const hold = (signal = new AbortController().signal): LargeAnswer => new LargeAnswer(answers, signal)
+  return { answers, memory, hold }
 }
 
 /** What became of it so far. */
@@ -133,45 +137,45 @@ describe('large answers', () => {
   })
 
   it('are given up after a minute, with an error', async () => {
-    const { hold, room } = open({ left: 0 })
+    const { hold, answers } = open({ left: 0 })
     const [first, second] = [hold(), hold()]
     void first.add(MB)
     const waiting = watch(second.add(MB))
     await pass(59_900)
-    expect([waiting.state, room.waitMs]).toEqual(['waits', 59_900])
+    expect([waiting.state, answers.waitMs]).toEqual(['waits', 59_900])
     await pass(200)
     expect(waiting).toEqual({ state: 'given up', error: OVER })
-    expect([room.refused, room.waitMs]).toEqual([1, 0])
+    expect([answers.refused, answers.waitMs]).toEqual([1, 0])
     first.release()
     second.release()
-    expect(room.held).toBe(0)
+    expect(answers.held).toBe(0)
   })
 
   // The end of a stream tells all of its text again, several times, and its caller may not read: many ends at once filled the heap.
   it('are given up one after the other where there is no memory for their ends', async () => {
-    const { hold, room } = open({ left: 0 })
+    const { hold, answers } = open({ left: 0 })
     const [first, ...holds] = [hold(), hold(), hold(), hold()]
     void first.add(MB)
     const waiting = holds.map((one) => watch(one.add(MB)))
     await pass(60_100)
     expect(waiting.map(({ state }) => state)).toEqual(['given up', 'waits', 'waits'])
     await pass(10_000)
-    expect([waiting[1]!.state, room.refused, room.held]).toEqual(['waits', 1, 16 * MB])
+    expect([waiting[1]!.state, answers.refused, answers.held]).toEqual(['waits', 1, 16 * MB])
     holds[0].release()
     await pass(100)
     expect(waiting.map(({ state }) => state)).toEqual(['given up', 'given up', 'waits'])
     first.release()
     holds[1].release()
     await pass(0)
-    expect([waiting[2]!.state, room.refused]).toEqual(['went on', 2])
+    expect([waiting[2]!.state, answers.refused]).toEqual(['went on', 2])
     holds[2].release()
-    expect(room.held).toBe(0)
+    expect(answers.held).toBe(0)
   })
 
   it('are given up together where the memory that is kept free is enough for their ends', async () => {
     const memoryLeft = (share: number): number => (share > 0.9 ? 24 * MB : 0)
-    const room = new AnswerRoom({ limits: () => ({ enabled: true, memoryShare: 0.9 }), memoryLeft, monotonic: () => performance.now() })
-    const holds = Array.from({ length: 4 }, () => new LargeAnswer(room, new AbortController().signal))
+    const answers = new AnswerMemory({ limits: () => ({ enabled: true, memoryShare: 0.9 }), memoryLeft, monotonic: () => performance.now() })
+    const holds = Array.from({ length: 4 }, () => new LargeAnswer(answers, new AbortController().signal))
     void holds[0]!.add(MB)
     const waiting = holds.slice(1).map((one) => watch(one.add(MB)))
     await pass(60_100)
@@ -181,14 +185,14 @@ describe('large answers', () => {
   })
 
   it('whose callers are gone leave the queue, and do not count as given up', async () => {
-    const { hold, room } = open({ left: 0 })
+    const { hold, answers } = open({ left: 0 })
     const gone = new AbortController()
     const [first, second] = [hold(), hold(gone.signal)]
     void first.add(MB)
     const waiting = watch(second.add(MB))
     gone.abort()
     await pass(100)
-    expect([waiting.state, room.refused]).toEqual(['given up', 0])
+    expect([waiting.state, answers.refused]).toEqual(['given up', 0])
     first.release()
     second.release()
   })
@@ -206,27 +210,27 @@ describe('large answers', () => {
   })
 
   it('reserve nothing when their call ends while a part of them waits', async () => {
-    const { hold, room } = open({ left: 0 })
+    const { hold, answers } = open({ left: 0 })
     const [first, second] = [hold(), hold()]
     void first.add(MB)
     const waiting = watch(second.add(MB))
     second.release()
     first.release()
     await pass(100)
-    expect([waiting.state, room.held]).toEqual(['went on', 0])
+    expect([waiting.state, answers.held]).toEqual(['went on', 0])
   })
 
   it('reserve nothing more once they are complete, and nothing is held for a finished call', () => {
-    const { hold, room } = open()
+    const { hold, answers } = open()
     const one = hold()
     void one.add(3 * MB)
-    expect(room.held).toBe(24 * MB)
+    expect(answers.held).toBe(24 * MB)
     one.encoded()
-    expect(room.held).toBe(0)
+    expect(answers.held).toBe(0)
     one.release()
     one.release()
     expect(one.add(50 * MB)).toBeUndefined()
-    expect(room.held).toBe(0)
+    expect(answers.held).toBe(0)
   })
 
   it('never wait where overload protection is switched off', () => {

@@ -11,7 +11,7 @@ const ARRIVING = 3
 const READ = 1
 const RETRY_MS = 1_000
 
-export interface BodyRoomOptions {
+export interface BodyMemoryOptions {
   readonly limits: () => Pick<OverloadConfig, 'enabled' | 'memoryShare'>
   /** Bytes the process may still use before it reaches this share of its memory; negative if it has passed it. */
   readonly memoryLeft: (share: number) => number
@@ -21,13 +21,13 @@ export interface BodyRoomOptions {
  * Keeps large bodies within the memory that is left. The regular looks at the process come too late for them: sixty pictures at once fill a small
  * container within a second. If no call with a large body is under way one is always accepted, so that no process refuses all of them.
  */
-export class BodyRoom {
-  readonly #options: BodyRoomOptions
+export class BodyMemory {
+  readonly #options: BodyMemoryOptions
   #held = 0
   #calls = 0
   #refused = 0
 
-  constructor(options: BodyRoomOptions) {
+  constructor(options: BodyMemoryOptions) {
     this.#options = options
   }
 
@@ -65,24 +65,24 @@ export class BodyRoom {
 
 /** The memory of one body. */
 export class BodyHold {
-  readonly #room: BodyRoom
+  readonly #memory: BodyMemory
   #own = 0
   #counted = false
 
-  constructor(room: BodyRoom) {
-    this.#room = room
+  constructor(memory: BodyMemory) {
+    this.#memory = memory
   }
 
   /** This many bytes are announced. They are only checked, not held: the caller may never send them. Throws as `grow`. */
   announce(bytes: number): void {
-    if (bytes >= SMALL) this.#room.check(bytes * ARRIVING, 0, this.#counted)
+    if (bytes >= SMALL) this.#memory.check(bytes * ARRIVING, 0, this.#counted)
   }
 
   /** This many bytes have arrived. Throws GatewayError `provider_overloaded` if there is no memory for them. */
   grow(bytes: number): void {
     if (bytes < SMALL || bytes * ARRIVING <= this.#own) return
     const wanted = Math.ceil(bytes / STEP) * STEP * ARRIVING
-    this.#room.check(wanted, this.#own, this.#counted)
+    this.#memory.check(wanted, this.#own, this.#counted)
     this.#set(wanted, true)
   }
 
@@ -103,7 +103,7 @@ export class BodyHold {
 
   #set(bytes: number, counted: boolean): void {
     if (bytes === this.#own && counted === this.#counted) return
-    this.#room.add(bytes - this.#own, Number(counted) - Number(this.#counted))
+    this.#memory.add(bytes - this.#own, Number(counted) - Number(this.#counted))
     this.#own = bytes
     this.#counted = counted
   }

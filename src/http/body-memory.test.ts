@@ -1,18 +1,18 @@
 import { expect, it } from 'vitest'
-import { BodyHold, BodyRoom } from './body-room.ts'
+import { BodyHold, BodyMemory } from './body-memory.ts'
 
 const MB = 1024 * 1024
 
 function open({ left = 100 * MB, enabled = true } = {}) {
   const asked: number[] = []
-  const room = new BodyRoom({
+  const bodies = new BodyMemory({
     limits: () => ({ enabled, memoryShare: 0.9 }),
     memoryLeft: (share) => {
       asked.push(share)
       return left
     },
   })
-  return { room, asked, hold: () => new BodyHold(room) }
+  return { bodies, asked, hold: () => new BodyHold(bodies) }
 }
 const refusal = expect.objectContaining({
   errorType: 'provider_overloaded',
@@ -21,12 +21,12 @@ const refusal = expect.objectContaining({
 })
 
 it('bodies are accepted while the free memory is at least three times their size', () => {
-  const { room, asked, hold } = open()
+  const { bodies, asked, hold } = open()
   const taken = Array.from({ length: 3 }, hold)
   for (const one of taken) one.grow(10 * MB)
   expect(() => hold().grow(10 * MB)).toThrow(refusal)
   hold().grow(3 * MB)
-  expect(room.refused).toBe(1)
+  expect(bodies.refused).toBe(1)
   expect(new Set(asked)).toEqual(new Set([0.9]))
   taken[0]!.release()
   hold().grow(10 * MB)
