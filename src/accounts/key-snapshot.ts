@@ -11,9 +11,9 @@ import { createKnownWorkspaces } from './known-workspaces.ts'
 import type { KnownAccounts, LastKnownGood } from './last-known-good.ts'
 import { newerOf } from './newer-of.ts'
 import { createLatestWrite } from './latest-write.ts'
-import { createSecondLook } from './second-look.ts'
-import { applyChanges, endsOf, prepareAll } from './put-in-force.ts'
-import { untilSilent, within } from './within.ts'
+import { createSharedLook } from './shared-look.ts'
+import { applyChanges, endsOf, prepareAll } from './apply-accounts.ts'
+import { untilSilent, within } from './load-limit.ts'
 
 export type SnapshotEvent =
   /** The database does not answer; the content in memory stays in force. Reported once per outage. */
@@ -252,7 +252,7 @@ async function readAccounts({ keys, workspaces }: KeySnapshotOptions['store'], r
 }
 
 function secondLook(follower: Follower, clock: Clock, timing: SnapshotTiming, isRead: () => boolean): Authenticator['lookAgain'] {
-  return createSecondLook({
+  return createSharedLook({
     clock,
     everyMs: timing.lookAgainMs,
     worthIt: () => isRead() && !follower.failing,

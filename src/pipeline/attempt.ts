@@ -24,7 +24,7 @@ import { readableInput } from './input-tools.ts'
 import type { MediaLoader } from './media.ts'
 import { beginReading, readStart } from './read-answer.ts'
 import { atTierPrice } from './tier-price.ts'
-import { withoutHalfCounts } from './whole-counts.ts'
+import { withoutHalfCounts } from './half-counts.ts'
 import { withoutCredential } from './without-credential.ts'
 
 export interface AttemptDependencies {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/item.ts'
-import { remembered } from '../../lib/remembered.ts'
+import { memoize } from '../../lib/memoize.ts'
 import { asString, isObject } from './json.ts'
 import { fitJsonSchema } from './rooted-schema.ts'
 import { resolve } from './schema-pointer.ts'
@@ -32,7 +32,7 @@ const OF_TYPE: { readonly [keyword: string]: string } = {
 export function curateSchema(schema: JsonObject, unfolding: Unfolding): JsonObject {
   const rooted = fitJsonSchema(schema, unfolding)
   // A definition may be as large as a body, and referred to tens of thousands of times.
-  const standsAlone = remembered<JsonObject>((target) => !JSON.stringify(target).includes('"$ref"'))
+  const standsAlone = memoize<JsonObject>((target) => !JSON.stringify(target).includes('"$ref"'))
   const replaces = (target: JsonObject): boolean => standsAlone(target) && unfolding.takes(target)
   return mapSchemas(rooted, (node) => typed(referring(node, rooted, replaces)))
 }

@@ -2,7 +2,7 @@ import type { Endpoint } from '../../core/endpoint.ts'
 import type { AppliedGuardrail, GuardrailRules } from '../../core/guardrail.ts'
 import { isNamed } from '../../core/endpoint-names.ts'
 import { vendorNames, vendorTag, writtenName } from '../../core/provider-names.ts'
-import { remembered } from '../../lib/remembered.ts'
+import { memoize } from '../../lib/memoize.ts'
 import { compileWildcards } from '../../lib/wildcard.ts'
 
 /** Why an endpoint may not serve a call, as a clause; undefined if it may. */
@@ -60,8 +60,8 @@ function isOneOf(patterns: readonly string[]): ListedModels {
     if (compiledLists.size === MAX_KEPT) compiledLists.delete(compiledLists.keys().next().value!)
     const matches = compileWildcards(patterns)
     // The names of an endpoint change only with the catalog: a thousand patterns against thousands of names take seconds.
-    const named = remembered<Endpoint>((endpoint) => isNamed(endpoint, matches))
-    const meant = remembered<Endpoint>((endpoint) => named(endpoint) || endpoint.knownAs?.some(matches) === true)
+    const named = memoize<Endpoint>((endpoint) => isNamed(endpoint, matches))
+    const meant = memoize<Endpoint>((endpoint) => named(endpoint) || endpoint.knownAs?.some(matches) === true)
     list = { named, meant }
   }
   compiledLists.set(patterns, list)

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
-import { logDropped } from './dropped.ts'
+import { logDropped } from './log-dropped.ts'
 import { closePort, listen } from './listen.ts'
 
 let server: Server

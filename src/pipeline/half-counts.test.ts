@@ -3,7 +3,7 @@ import type { AttemptRecord } from '../core/call.ts'
 import type { ModelEvent } from '../core/event.ts'
 import { createUsage, type Usage } from '../core/usage.ts'
 import { testEndpoint } from '../testing/endpoints.ts'
-import { withoutHalfCounts } from './whole-counts.ts'
+import { withoutHalfCounts } from './half-counts.ts'
 
 type Counts = Parameters<typeof createUsage>[0]
 

@@ -1,5 +1,5 @@
 /** A test of objects that is made once for each, and remembered as long as the object is used elsewhere. */
-export function remembered<T extends object>(test: (value: T) => boolean): (value: T) => boolean {
+export function memoize<T extends object>(test: (value: T) => boolean): (value: T) => boolean {
   const known = new WeakMap<T, boolean>()
   return (value) => {
     let answer = known.get(value)

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 
-export interface SecondLookOptions {
+export interface SharedLookOptions {
   readonly clock: Clock
   /** Reads what changed; rejects if that fails or exceeds its limit. */
   readonly look: () => Promise<void>
@@ -13,7 +13,7 @@ export interface SecondLookOptions {
 /**
  * A look for something that is not known yet. Concurrent callers share it, and the next one starts no sooner than allowed. Undefined if none is made.
  */
-export function createSecondLook({ clock, look, worthIt, everyMs }: SecondLookOptions): () => Promise<void> | undefined {
+export function createSharedLook({ clock, look, worthIt, everyMs }: SharedLookOptions): () => Promise<void> | undefined {
   let looking: Promise<void> | undefined
   let lookedAt = -Infinity
   return () => {
