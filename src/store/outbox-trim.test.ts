@@ -2,12 +2,15 @@ import { DatabaseSync } from 'node:sqlite'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { KyselyPlugin } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createEncryption } from '../accounts/encryption.ts'
 import type { DurableOutbox } from '../core/outbox.ts'
 import { describeOnBothEngines, type OpenedStore } from '../testing/both-engines.ts'
 import { sampleDestination, sampleEntry } from '../testing/sample-records.ts'
 import { createStore } from './index.ts'
+import { openDatabase } from './open-database.ts'
+import { createTrim } from './outbox-trim.ts'
 
 const encryption = createEncryption({ current: Buffer.alloc(32, 1) })
 const UNBOUNDED = { records: 1_000_000, bytes: 1_000_000_000 }
@@ -70,6 +73,32 @@ await describeOnBothEngines('a queue that is full', createStore, (name, open) =>
       expect(await trimInAll({ ...UNBOUNDED, bytes: queuedBytes - 1 })).toEqual({ bodies: 1, deliveries: 0 })
       expect(await trimInAll({ ...UNBOUNDED, records: 8 })).toEqual({ bodies: 0, deliveries: 2 })
       expect(await dead()).toEqual(['old-0', 'old-1'])
+    })
+
+    it.each([
+      ['records', { records: 8 }, 4],
+      ['bytes, of which texts are enough', { bytes: 1 }, 0],
+    ])('ends although more comes in meanwhile, and drops no more: too many %s', async (_what, bound, deliveries) => {
+      await enter('old', true)
+      await enter('new', true)
+      let measured = 0
+      // Two more come in each time the queue was measured.
+      const transformResult: KyselyPlugin['transformResult'] = async ({ result }) => {
+        if (result.rows[0] === undefined || !('records' in result.rows[0]) || ++measured > 9) return result
+        const late = [0, 1].map((i) => sampleEntry(`late-${measured}-${i}`, ['d'], { withContent: true }))
+        await outbox.record(late.map((entry) => ({ ...entry, bytes: 0 })))
+        return result
+      }
+      const database = openDatabase(opened.at)
+      const db = database.db.withPlugin({ transformQuery: ({ node }) => node, transformResult })
+      try {
+        const { queuedBytes } = await outbox.status('d')
+        const bounds = 'bytes' in bound ? { ...UNBOUNDED, bytes: queuedBytes - 1 } : { ...UNBOUNDED, ...bound }
+        expect((await createTrim({ ...database, db }, opened.store.clock)('d', bounds)).deliveries).toBe(deliveries)
+        expect(measured).toBe(2)
+      } finally {
+        await database.db.destroy()
+      }
     })
 
     it('leaves alone what is leased', async () => {

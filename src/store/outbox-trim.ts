@@ -20,16 +20,14 @@ interface Bounds {
 
 interface Candidate {
   readonly seq: number
+  readonly bytes: number
   readonly content_bytes: number
 }
 
-interface Passes {
-  /** Only deliveries that have content. */
-  readonly bodies: boolean
-  readonly drop: (trx: Trx, destinationId: string, ids: readonly number[]) => Promise<readonly Dropped[]>
-  /** What is too much, oldest first; undefined if the queue fits. */
-  readonly choose: (found: Bounds, candidates: readonly Candidate[]) => readonly Candidate[] | undefined
-}
+type Column = 'bytes' | 'content_bytes'
+
+/** Drops something of these deliveries, if nobody has leased or settled them meanwhile, and returns those that it found. */
+type Drop = (trx: Trx, destinationId: string, ids: readonly number[]) => Promise<readonly Dropped[]>
 
 interface Dropped {
   readonly generation_id: string
@@ -45,21 +43,21 @@ export function createTrim({ db, engine }: Database, clock: Clock) {
   }
 
   /**
-   * The oldest by entry, not by their next try. Read once per trim and outside of any transaction: no index has this order, and one more would cost
-   * every insert more than this read costs a full queue.
+   * The oldest by entry, not by their next try. Read outside of any transaction: no index has this order, and one more would cost every insert more than
+   * this read costs a full queue.
    */
-  const oldest = async (destinationId: string, limit: number, bodies: boolean): Promise<readonly Candidate[]> => {
-    const withBody = bodies ? sql`and content_bytes > 0` : sql``
+  const oldest = async (destinationId: string, column: Column): Promise<readonly Candidate[]> => {
+    const withBody = column === 'content_bytes' ? sql`and content_bytes > 0` : sql``
     const { rows } = await sql<Candidate>`
-      select seq, content_bytes from outbox_deliveries
+      select seq, bytes, content_bytes from outbox_deliveries
       where destination_id = ${destinationId} and due_at is not null and owner is null ${withBody}
-      order by entered_at, seq limit ${limit}`.execute(db)
+      order by entered_at, seq limit ${AT_ONCE}`.execute(db)
     return rows
   }
 
   const stillQueued = (ids: readonly number[]) => sql`seq in ${numberList(engine, ids)} and due_at is not null and owner is null`
 
-  const dropBodies = async (trx: Trx, destinationId: string, ids: readonly number[]): Promise<readonly Dropped[]> => {
+  const dropBodies: Drop = async (trx, destinationId, ids) => {
     const { rows } = await sql<Dropped>`
       update outbox_deliveries set bytes = bytes - content_bytes, content_bytes = 0
       where ${stillQueued(ids)} and content_bytes > 0 returning generation_id`.execute(trx)
@@ -67,7 +65,7 @@ export function createTrim({ db, engine }: Database, clock: Clock) {
     return rows
   }
 
-  const dropDeliveries = async (trx: Trx, destinationId: string, ids: readonly number[]): Promise<readonly Dropped[]> => {
+  const dropDeliveries: Drop = async (trx, destinationId, ids) => {
     const { rows } = await sql<Dropped>`
       update outbox_deliveries set due_at = null, died_at = ${clock.now()}, reason = 'overflow', last_error = 'the queue was full', last_status = 0,
         bytes = bytes - content_bytes, content_bytes = 0
@@ -77,11 +75,12 @@ export function createTrim({ db, engine }: Database, clock: Clock) {
   }
 
   /** Deliveries leased or delivered since are left alone. */
-  const dropInSteps = async (candidates: readonly Candidate[], drop: (trx: Trx, ids: readonly number[]) => Promise<readonly Dropped[]>) => {
+  const dropInSteps = async (destinationId: string, candidates: readonly Candidate[], drop: Drop): Promise<number> => {
     let dropped = 0
     await inSteps(db, candidates, async (trx, some) => {
       const rows = await drop(
         trx,
+        destinationId,
         some.map(({ seq }) => seq),
       )
       await dropUnseenContent(
@@ -96,47 +95,49 @@ export function createTrim({ db, engine }: Database, clock: Clock) {
 
   /**
    * Drops the oldest until the queue fits or nothing is left to drop. Other processes may trim it at the same time. So the oldest are read before it is
-   * measured, for each pass anew: all then choose the same ones, and what one has dropped no other counts as its own excess.
+   * measured, for each pass anew: all then choose the same ones, and what one has dropped no other counts as its own excess. `missing`: bytes that are
+   * too many all the same.
    */
-  const dropPasses = async (destinationId: string, { bodies, drop, choose }: Passes): Promise<number> => {
+  const dropOldest = async (destinationId: string, bounds: Bounds, column: Column, drop: Drop): Promise<{ dropped: number; missing: number }> => {
     let dropped = 0
-    if (choose(await size(destinationId), []) === undefined) return dropped
     for (;;) {
-      const candidates = await oldest(destinationId, AT_ONCE, bodies)
-      const chosen = choose(await size(destinationId), candidates)
-      if (chosen === undefined || candidates.length === 0) return dropped
-      dropped += await dropInSteps(chosen, (trx, ids) => drop(trx, destinationId, ids))
+      const candidates = await oldest(destinationId, column)
+      const { records, bytes } = await size(destinationId)
+      const { chosen, missing } = tooMuch(candidates, column, { records: records - bounds.records, bytes: bytes - bounds.bytes })
+      dropped += await dropInSteps(destinationId, chosen, drop)
+      // What has come in meanwhile is left to the next trim: while more comes in than goes out, this one would never end.
+      if (chosen.length < AT_ONCE) return { dropped, missing }
     }
   }
 
   return async (destinationId: string, bounds: Bounds): Promise<{ readonly bodies: number; readonly deliveries: number }> => {
-    const bodies = await dropPasses(destinationId, {
-      bodies: true,
-      drop: dropBodies,
-      choose: ({ bytes }, candidates) => (bytes > bounds.bytes ? takeUntil(candidates, bytes - bounds.bytes) : undefined),
-    })
+    const { records, bytes } = await size(destinationId)
+    let [bodies, deliveries, missing] = [0, 0, 0]
+    if (bytes > bounds.bytes)
+      ({ dropped: bodies, missing } = await dropOldest(destinationId, { ...bounds, records: Infinity }, 'content_bytes', dropBodies))
     // If removing content was not enough, deliveries are dropped until the rest fits.
-    const deliveries = await dropPasses(destinationId, {
-      bodies: false,
-      drop: dropDeliveries,
-      choose: ({ records, bytes }, candidates) => {
-        if (records > bounds.records) return candidates.slice(0, records - bounds.records)
-        return bytes > bounds.bytes ? candidates.slice(0, Math.max(1, Math.ceil(((bytes - bounds.bytes) / bytes) * records))) : undefined
-      },
-    })
+    if (records > bounds.records || missing > 0) {
+      const left = { ...bounds, ...(missing > 0 ? {} : { bytes: Infinity }) }
+      ;({ dropped: deliveries } = await dropOldest(destinationId, left, 'bytes', dropDeliveries))
+    }
     await forgetOldest(db, engine, destinationId)
     return { bodies, deliveries }
   }
 }
 
-/** As many as are needed to free that much. */
-function takeUntil(candidates: readonly Candidate[], excess: number): readonly Candidate[] {
-  let freed = 0
-  return candidates.filter((row) => {
-    if (freed >= excess) return false
-    freed += row.content_bytes
-    return true
-  })
+/** As many of the oldest as are needed to free that much, and the bytes that are missing even then. */
+function tooMuch(
+  candidates: readonly Candidate[],
+  column: Column,
+  excess: Bounds,
+): { readonly chosen: readonly Candidate[]; readonly missing: number } {
+  let [records, bytes] = [0, 0]
+  for (const row of candidates) {
+    if (records >= excess.records && bytes >= excess.bytes) break
+    records++
+    bytes += row[column]
+  }
+  return { chosen: candidates.slice(0, records), missing: Math.max(0, excess.bytes - bytes) }
 }
 
 /** However they died: the bound on the queue does not limit what a destination refuses. */

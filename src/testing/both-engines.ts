@@ -10,6 +10,7 @@ import { reuseSchemas } from './reused-schema.ts'
 /** A store for one test, and further connections to the same database. */
 export interface OpenedStore {
   readonly store: Store
+  readonly at: { readonly path: string } | { readonly url: Secret }
   readonly openAnother: () => Promise<Store>
   readonly dispose: () => Promise<void>
 }
@@ -24,6 +25,7 @@ export async function openInFile(create: (path: string) => Promise<Store>): Prom
   const store = await create(path)
   return {
     store,
+    at: { path },
     openAnother: () => create(path),
     dispose: async () => {
       await store.close()
@@ -43,6 +45,7 @@ export async function describeOnPostgres(what: string, createStore: CreateStore,
       const store = await createStore({ url: schema.url, maxConnections: 4 })
       return {
         store,
+        at: { url: schema.url },
         openAnother: () => createStore({ url: schema.url }),
         dispose: async () => {
           await store.close()
