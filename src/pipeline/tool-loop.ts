@@ -96,7 +96,7 @@ class ToolLoop {
   constructor(room: Room, next: Handler, call: Call, nested: boolean) {
     this.#room = room
     this.#next = next
-    this.#call = { ...call, catalogAtStart: room.options.catalog() }
+    this.#call = { ...call, catalogAtStart: call.catalogAtStart ?? room.options.catalog() }
     this.#nested = nested
     this.#ledger = new LoopLedger(call, room.options.costOf)
   }
