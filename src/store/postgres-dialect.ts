@@ -2,6 +2,7 @@ import { PostgresDialect, type Dialect, type PostgresPool, type PostgresPoolClie
 import type pg from 'pg'
 import type { Secret } from '../lib/secret.ts'
 import { driverUrl } from './postgres-url.ts'
+import { isWithoutRoom } from './store-error.ts'
 
 export interface PostgresDialectOptions {
   readonly url: Secret
@@ -44,10 +45,6 @@ const BEGIN_READ_COMMITTED = 'begin isolation level read committed'
 /** protocol_violation, feature_not_supported: what poolers say to a connection that asks for settings of its own. */
 const NO_SETTINGS = new Set(['08P01', '0A000'])
 
-/** too_many_connections: of the server, the database or the role. */
-const NO_ROOM = '53300'
-/** The same from poolers, under the codes above. */
-const NO_ROOM_AT_POOLER = /no more connections allowed/
 /** How long a pool manages with its existing connections before it asks for more again. */
 const NO_ROOM_PAUSE_MS = 5_000
 
@@ -92,8 +89,9 @@ function createPool(driver: typeof pg, { url, maxConnections, connectLimitMs, st
         client.release(true)
       } catch (error) {
         const code = error instanceof driver.DatabaseError ? error.code : undefined
-        if (isWithoutRoom(error, code) && performance.now() < until && sharing.begin()) continue
-        if (!sentSettings || !NO_SETTINGS.has(code ?? '') || isWithoutRoom(error, code)) throw error
+        const hasNoRoom = error instanceof driver.DatabaseError && isWithoutRoom(error)
+        if (hasNoRoom && performance.now() < until && sharing.begin()) continue
+        if (!sentSettings || !NO_SETTINGS.has(code ?? '') || hasNoRoom) throw error
         // A pooler shares its connections, so settings of one would affect others. Each transaction sets what it needs.
         takesSettings = false
         for (const name of Object.keys(limits)) delete pool.options[name as keyof typeof limits]
@@ -102,9 +100,6 @@ function createPool(driver: typeof pg, { url, maxConnections, connectLimitMs, st
   }
   return { connect, end: () => pool.end(), options: pool.options }
 }
-
-const isWithoutRoom = (error: unknown, code: string | undefined): boolean =>
-  code === NO_ROOM || (NO_SETTINGS.has(code ?? '') && error instanceof Error && NO_ROOM_AT_POOLER.test(error.message))
 
 /** What a pool does when its server has no room for another connection. */
 interface Sharing {

@@ -29,7 +29,12 @@ it.each([
   [
     'PostgreSQL without connections',
     { code: '53300' },
-    /^The database has no room for another connection.* max_connections or the limit of the role$/,
+    /^The database has no room for another connection.* max_connections or the limit of the role or of the pooler$/,
+  ],
+  [
+    'a pooler without connections',
+    { code: '08P01', message: 'no more connections allowed (max_client_conn)' },
+    /^The database has no room for another connection.* max_connections or the limit of the role or of the pooler$/,
   ],
   ['one that does not answer', { code: 'ECONNREFUSED' }, /^The database cannot be used at the moment; try again$/],
 ])('the error of %s says what is missing, and may pass', (_name, error, message) => {

@@ -17,7 +17,7 @@ const MESSAGES: { readonly [F in Fault]: readonly [ErrorType, string] } = {
   ],
   crowded: [
     'provider_overloaded',
-    'The database has no room for another connection: try again, or its operator has to raise max_connections or the limit of the role',
+    'The database has no room for another connection: try again, or its operator has to raise max_connections or the limit of the role or of the pooler',
   ],
   unavailable: ['provider_overloaded', 'The database cannot be used at the moment; try again'],
 }
@@ -46,7 +46,6 @@ const NAMED_FAULTS: ReadonlyMap<string, Fault> = new Map<string, Fault>([
   ['42P01', 'other-tables'],
   ['42703', 'other-tables'],
   ['53100', 'full'],
-  ['53300', 'crowded'],
   ['ENOSPC', 'full'],
   ['EDQUOT', 'full'],
   ['XX001', 'damaged'],
@@ -55,11 +54,20 @@ const NAMED_FAULTS: ReadonlyMap<string, Fault> = new Map<string, Fault>([
   ['ERR_INVALID_ARG_VALUE', 'data'],
 ])
 
+/** What poolers say instead of 53300, under codes that say something else in general. */
+const NO_ROOM_AT_POOLER = /no more connections allowed/
+
+/** Whether the server, the database, the role or a pooler has no connection left. */
+export const isWithoutRoom = (error: object): boolean =>
+  'code' in error &&
+  (error.code === '53300' || (/^(?:08P01|0A000)$/.test(String(error.code)) && 'message' in error && NO_ROOM_AT_POOLER.test(String(error.message))))
+
 function faultOf(error: object): Fault {
   const errcode = 'errcode' in error ? error.errcode : undefined
   if (typeof errcode === 'number') return SQLITE_FAULTS.get(errcode) ?? SQLITE_FAULTS.get(errcode & 0xff) ?? 'unavailable'
   const code = 'code' in error ? error.code : undefined
   if (typeof code !== 'string') return 'unavailable'
+  if (isWithoutRoom(error)) return 'crowded'
   // Classes 22 (data), 23 (constraints) and 54 (limits) are faults of the row. Everything else, a missing table included, is the database's.
   return NAMED_FAULTS.get(code) ?? (/^(22|23|54)...$/.test(code) ? 'data' : 'unavailable')
 }
