@@ -19,7 +19,9 @@ export async function inSteps<Row>(db: Db, rows: readonly Row[], work: Work<Row>
   }
 }
 
-/** The same for everything a query finds. The work must remove each row from the query's results. */
+/**
+ * The same for everything a query finds. The work must remove each row from the query's results, except the few that somebody else has locked.
+ */
 export async function allInSteps(db: Db, found: SelectQueryBuilder<Tables, 'outbox_deliveries', { seq: number }>, work: Work<number>): Promise<void> {
   for (let left = AT_ONCE; left === AT_ONCE;) {
     const rows = await guarded(() => found.limit(AT_ONCE).execute())

@@ -27,8 +27,8 @@ function counts(usage: Json, depth: number): boolean {
 }
 
 /**
- * What is known to be charged of an answer whose tokens nobody has counted, because it broke off: what the vendor's own tools did in it. Undefined if
- * they did nothing.
+ * What is known to be charged of an answer whose tokens nobody has counted, such as one that broke off: what the vendor's own tools did in it.
+ * Undefined if they did nothing.
  */
 export const runsAlone = ({ searches, unpriced = false }: { readonly searches: number; readonly unpriced?: boolean }): Usage | undefined =>
   searches > 0 || unpriced ? createUsage({ serverToolUse: searches > 0 ? { web_search: searches } : undefined, unpriced }) : undefined
