@@ -108,15 +108,16 @@ export function createDeadLetters(database: Database, clock: Clock): Pick<Durabl
 function createReport({ db, engine }: Database, clock: Clock): DurableOutbox['report'] {
   return (destinationId, health) =>
     inTransaction(db, async (trx) => {
-      const counters = readCounters(trx, destinationId)
-      // Locked, because two workers report at the same time.
-      const before = await (engine === 'postgres' ? counters.forUpdate() : counters).executeTakeFirst()
-      const text = JSON.stringify(newestHealth(toHealth(before?.health), health, clock.now()))
+      // Made before it is read, and locked, because two workers report at the same time.
       await trx
         .insertInto('outbox_counters')
-        .values({ destination_id: destinationId, delivered: 0, rejected: 0, dropped: 0, bodies_dropped: 0, health: text })
-        .onConflict((conflict) => conflict.column('destination_id').doUpdateSet({ health: text }))
+        .values({ destination_id: destinationId, delivered: 0, rejected: 0, dropped: 0, bodies_dropped: 0 })
+        .onConflict((conflict) => conflict.column('destination_id').doNothing())
         .execute()
+      const counters = readCounters(trx, destinationId)
+      const before = await (engine === 'postgres' ? counters.forUpdate() : counters).executeTakeFirst()
+      const text = JSON.stringify(newestHealth(toHealth(before?.health), health, clock.now()))
+      await trx.updateTable('outbox_counters').set({ health: text }).where('destination_id', '=', destinationId).execute()
     })
 }
 

@@ -276,6 +276,19 @@ export function describeOutboxContract(name: string, open: (clock: Clock) => Pro
       })
     })
 
+    it('joins the first reports of two processes at once', async () => {
+      const now = clock.now()
+      const ids = Array.from({ length: 5 }, (_, i) => `d${i}`)
+      await Promise.all(
+        ids.flatMap((id) => [
+          outbox.report(id, { breaker: 'closed', lastSuccessAt: now }),
+          outbox.report(id, { breaker: 'closed', lastErrorAt: now, lastError: 'away' }),
+        ]),
+      )
+      for (const id of ids)
+        expect((await outbox.status(id)).health).toEqual({ breaker: 'closed', lastSuccessAt: now, lastErrorAt: now, lastError: 'away' })
+    })
+
     it('shows the newest of two reports that cross', async () => {
       const now = clock.now()
       await outbox.report('d1', { breaker: 'closed', lastErrorAt: now + 2, lastError: 'second' })
