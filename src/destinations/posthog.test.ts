@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { OutgoingResponse } from '../core/destination.ts'
 import type { Generation } from '../core/generation.ts'
 import { toDeliveryRecord } from '../delivery/record.ts'
 import { sendBatch } from '../delivery/send-batch.ts'
@@ -20,7 +21,9 @@ testDestination(posthog, {
   secretInBody: true,
   classification: [
     [200, '{"status":1}', 'delivered'],
-    [200, '{"status":"Ok","quota_limited":["events"]}', 'delivered'],
+    [200, '{"status":"Ok","quota_limited":["recordings"]}', 'delivered'],
+    [200, '{"status":"Ok","quota_limited":["events"]}', 'unauthorized'],
+    [200, '{"status":"Ok","quota_limited":["recordings","llm_events"]}', 'unauthorized'],
   ],
 })
 
@@ -158,11 +161,24 @@ describe('PostHog', () => {
       })
   })
 
-  it('reports a used-up quota', () => {
-    const response = { status: 200, headers: {}, body: Buffer.from('{"quota_limited":["llm_events"]}') }
-    expect(posthog.classify?.(response, { method: 'POST', url: 'https://e.com', headers: {} })).toEqual({
+  const answer = (quotas: readonly string[]): OutgoingResponse => ({
+    status: 200,
+    headers: {},
+    body: Buffer.from(JSON.stringify({ status: 1, quota_limited: quotas })),
+  })
+
+  it('keeps generations while a quota is used up that they count against, because the platform stores none of them', () => {
+    for (const quota of ['events', 'llm_events'])
+      expect(posthog.classify?.(answer([quota]), { method: 'POST', url: 'https://e.com', headers: {} })).toEqual({
+        kind: 'unauthorized',
+        message: `over quota: ${quota}`,
+      })
+  })
+
+  it('reports a used-up quota of something else', () => {
+    expect(posthog.classify?.(answer(['recordings']), { method: 'POST', url: 'https://e.com', headers: {} })).toEqual({
       kind: 'delivered',
-      message: 'over quota: llm_events',
+      message: 'over quota: recordings',
     })
   })
 })

@@ -62,12 +62,19 @@ const testEvent = ({ destinationId, now }: DestinationContext): CaptureEvent => 
   properties: { $process_person_profile: false },
 })
 
-/** Over quota the platform accepts everything and stores nothing. */
+/** Quotas that the events count against, as the platform names them. Those of recordings, flags and the like concern others. */
+const OWN_QUOTAS: ReadonlySet<unknown> = new Set(['events', 'llm_events'])
+
+/**
+ * Over quota the platform answers with a success and stores nothing: an unpaid account, except for the status. Generations wait until it takes them.
+ */
 function classify(response: OutgoingResponse): DeliveryOutcome {
   const outcome = classifyHttp(response)
   if (outcome.kind !== 'delivered') return outcome
   const limited = readObject(response)?.['quota_limited']
-  return Array.isArray(limited) && limited.length > 0 ? { kind: 'delivered', message: `over quota: ${limited.join(', ').slice(0, 200)}` } : outcome
+  if (!Array.isArray(limited) || limited.length === 0) return outcome
+  const message = `over quota: ${limited.join(', ').slice(0, 200)}`
+  return { kind: limited.some((quota) => OWN_QUOTAS.has(quota)) ? 'unauthorized' : 'delivered', message }
 }
 
 function toEvents(record: DeliveryRecord): readonly CaptureEvent[] {
