@@ -146,6 +146,10 @@ describe('PostHog', () => {
     expect(event?.properties).toMatchObject({ $ai_latency: 1.5, $ai_time_to_first_token: 0.32, $ai_model: 'acme/small', $ai_provider: 'beta' })
   })
 
+  it('does not look up where the gateway is, which would become the place of the user', async () => {
+    for (const { properties } of await capture({ externalUser: 'customer-5' })) expect(properties).toMatchObject({ $geoip_disable: true })
+  })
+
   it('is not sent an attempt that says no more than its generation', async () => {
     const names = (events: readonly Captured[]): unknown[] => events.map(({ properties }) => properties['$ai_span_name'])
     expect(names(await capture({ trace: {}, attempts: fullGeneration().generation.attempts.slice(1) }))).toEqual(['LLM Generation', 'tool: datetime'])

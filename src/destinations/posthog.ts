@@ -15,6 +15,8 @@ const MAX_DEPTH = 3
 const MAX_ID_CHARS = 200
 /** Characters of metadata on all attempts and tools of a generation together. An agent's hundreds of them would fill a request with copies. */
 const MAX_REPEATED_CHARS = 100_000
+/** Otherwise the platform looks up the address that the request came from, and the gateway's city becomes the user's. */
+const NO_PLACE = { $geoip_disable: true }
 
 const settings = destinationSettings({
   apiKey: requiredText('Project API key.'),
@@ -59,7 +61,7 @@ const testEvent = ({ destinationId, now }: DestinationContext): CaptureEvent => 
   distinct_id: `gateway-${destinationId}`,
   timestamp: isoTime(now),
   uuid: uuidFromId(`${destinationId}:test:${now}`),
-  properties: { $process_person_profile: false },
+  properties: { ...NO_PLACE, $process_person_profile: false },
 })
 
 /** Quotas that the events count against, as the platform names them. Those of recordings, flags and the like concern others. */
@@ -93,6 +95,7 @@ function toEvents(record: DeliveryRecord): readonly CaptureEvent[] {
     properties: {
       ...(step.child === undefined || isRepeated ? metadata : {}),
       ...common(record, step),
+      ...NO_PLACE,
       ...(user === '' ? { $process_person_profile: false } : {}),
       ...details(record, step),
     },
