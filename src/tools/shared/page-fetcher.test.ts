@@ -1,3 +1,4 @@
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { EgressError, type Egress, type EgressResponse } from '../../lib/egress.ts'
 import { PageFetcher } from './page-fetcher.ts'
@@ -178,4 +179,40 @@ it.each([
   const pages = new PageFetcher({ egress, obeyRobots: false })
   const { signal } = new AbortController()
   await expect(pages.fetch({ url: 'https://a.test/x', refuse: () => undefined, signal })).rejects.toMatchObject({ errorType })
+})
+
+describe('packed pages', () => {
+  const read = async (encoding: string, body: Buffer): Promise<string> => {
+    const headers = { 'content-type': 'text/plain', 'content-encoding': encoding }
+    const egress = { request: async () => ({ ...answer(''), headers, body }) } as unknown as Egress
+    const pages = new PageFetcher({ egress, obeyRobots: false })
+    const request = { url: 'https://a.test/x', refuse: () => undefined, signal: new AbortController().signal }
+    return pages.fetch(request).then(
+      ({ text }) => text,
+      (error: Error) => error.message,
+    )
+  }
+  const page = Buffer.from('the page')
+
+  it.each(['none', 'UTF-8', 'aws-chunked', 'binary', '__proto__', 'constructor', ' Identity ,'])(
+    'are not those whose encoding "%s" packs nothing: servers write all kinds of words there',
+    async (encoding) => {
+      expect(await read(encoding, page)).toBe('the page')
+    },
+  )
+  it('are unpacked in the order in which they were packed', async () => {
+    expect(await read('aws-chunked, GZIP', gzipSync(page))).toBe('the page')
+    expect(await read('gzip, gzip', gzipSync(gzipSync(page)))).toBe('the page')
+    expect(await read('gzip, br', brotliCompressSync(gzipSync(page)))).toBe('the page')
+  })
+  it('may be empty', async () => {
+    expect(await read('gzip', Buffer.alloc(0))).toBe('')
+  })
+  it('are refused if nobody here can unpack them, or if they are packed again and again', async () => {
+    const refused = 'The page is packed in a way that cannot be read, or too large'
+    expect(await read('zstd', page)).toBe(refused)
+    expect(await read('gzip, x-compress', page)).toBe(refused)
+    expect(await read('gzip, gzip, gzip, gzip', gzipSync(gzipSync(gzipSync(gzipSync(page)))))).toBe(refused)
+    expect(await read('gzip', page)).toBe('The page is damaged, or too large when unpacked')
+  })
 })

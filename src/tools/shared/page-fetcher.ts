@@ -28,12 +28,18 @@ const NOBODY = 'User-agent: *\nDisallow: /'
 const REFUSED = Symbol('refused')
 const ACCEPT = 'text/html,application/xhtml+xml,application/pdf;q=0.9,text/*;q=0.9,application/json;q=0.8,*/*;q=0.1'
 
-const unpackers: { readonly [encoding: string]: (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer> } = {
-  gzip: promisify(gunzip),
-  'x-gzip': promisify(gunzip),
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
-}
+type Unpacker = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
+
+const unpackers: ReadonlyMap<string, Unpacker> = new Map<string, Unpacker>([
+  ['gzip', promisify(gunzip)],
+  ['x-gzip', promisify(gunzip)],
+  ['deflate', promisify(inflate)],
+  ['br', promisify(brotliDecompress)],
+])
+/** Encodings that pack, but that nothing here unpacks. */
+const FOREIGN_PACKINGS: ReadonlySet<string> = new Set(['compress', 'x-compress', 'zstd', 'dcb', 'dcz'])
+/** Each may cost as much memory as a page. */
+const MAX_PACKINGS = 3
 
 /**
  * Reads pages chosen by a model or a third party: without cookies or credentials, with every hop going through the egress and checked against the caller's
@@ -162,14 +168,17 @@ export class PageFetcher implements WebPages {
   }
 }
 
+/** Words that name no packing are ignored, as browsers do: servers and stores of files write their charset there, `none`, or how a file was uploaded. */
 async function unpack(response: EgressResponse, maxBytes: number): Promise<Buffer> {
-  const encoding = (response.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
-  if (encoding === 'identity' || encoding === '') return response.body
-  const unpacker = unpackers[encoding]
-  if (unpacker === undefined || response.truncated)
+  const encodings = (response.headers['content-encoding'] ?? '').toLowerCase().split(',')
+  const packings = encodings.map((each) => each.trim()).filter((each) => unpackers.has(each) || FOREIGN_PACKINGS.has(each))
+  if (packings.length === 0 || response.body.length === 0) return response.body
+  if (packings.length > MAX_PACKINGS || response.truncated || packings.some((each) => FOREIGN_PACKINGS.has(each)))
     throw new GatewayError('unprocessable', 'The page is packed in a way that cannot be read, or too large')
   try {
-    return await unpacker(response.body, { maxOutputLength: maxBytes })
+    let bytes = response.body
+    for (const packing of packings.toReversed()) bytes = await unpackers.get(packing)!(bytes, { maxOutputLength: maxBytes })
+    return bytes
   } catch (error) {
     throw new GatewayError('unprocessable', 'The page is damaged, or too large when unpacked', { cause: error })
   }
