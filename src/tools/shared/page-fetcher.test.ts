@@ -147,27 +147,36 @@ describe('a page of a type that says nothing', () => {
     return pages.fetch({ url: 'https://a.test/x', refuse: () => undefined, signal: new AbortController().signal })
   }
 
-  it.each(['application/octet-stream', 'application/toml', 'application/x-yaml', 'application/x-sh'])('is read if it is text (%s)', async (type) => {
-    expect((await fetched(type, Buffer.from('größe = 1'))).text).toBe('größe = 1')
-    expect((await fetched(type, Buffer.from('größe').subarray(0, 3))).text).toContain('gr')
-  })
+  const unspoken = ['binary/octet-stream', 'unknown/unknown', 'message/rfc822', 'chemical/x-pdb', 'markdown']
+  it.each(['application/octet-stream', 'application/toml', 'application/x-yaml', 'application/x-sh', ...unspoken])(
+    'is read if it is text (%s)',
+    async (type) => {
+      expect((await fetched(type, Buffer.from('größe = 1'))).text).toBe('größe = 1')
+      expect((await fetched(type, Buffer.from('größe').subarray(0, 3))).text).toContain('gr')
+    },
+  )
 
   it.each([
     ['application/zip', Buffer.from('PK\x03\x04\x14\0')],
     ['application/octet-stream', Buffer.from([0x89, 0x50, 0xff, 0xfe])],
+    ['binary/octet-stream', Buffer.from([0x89, 0x50, 0xff, 0xfe])],
     ['image/svg', Buffer.from('<svg/>')],
+    ['video/vnd.text', Buffer.from('a')],
   ])('is not read otherwise (%s)', async (type, body) => {
     await expect(fetched(type, body)).rejects.toMatchObject({ errorType: 'unprocessable' })
   })
 })
 
-it('a page without a type is HTML if it begins like that, also after a byte order mark', async () => {
-  const body = Buffer.from('\ufeff<!doctype html><title>T</title><p>Größe</p>')
-  const egress = { request: async () => ({ status: 200, headers: {}, body, truncated: false }) } as unknown as Egress
-  const pages = new PageFetcher({ egress, obeyRobots: false })
-  const { signal } = new AbortController()
-  expect(await pages.fetch({ url: 'https://a.test/x', refuse: () => undefined, signal })).toMatchObject({ text: 'Größe', title: 'T' })
-})
+it.each([{}, { 'content-type': '; charset=utf-8' }])(
+  'a page without a type is HTML if it begins like that, also after a byte order mark',
+  async (headers) => {
+    const body = Buffer.from('\ufeff<!doctype html><title>T</title><p>Größe</p>')
+    const egress = { request: async () => ({ status: 200, headers, body, truncated: false }) } as unknown as Egress
+    const pages = new PageFetcher({ egress, obeyRobots: false })
+    const { signal } = new AbortController()
+    expect(await pages.fetch({ url: 'https://a.test/x', refuse: () => undefined, signal })).toMatchObject({ text: 'Größe', title: 'T' })
+  },
+)
 
 it.each([
   [404, 'not_found'],

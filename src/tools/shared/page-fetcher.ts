@@ -190,9 +190,9 @@ function kindOf(type: string, bytes: Buffer): 'html' | 'pdf' | 'text' | undefine
   if (type.includes('pdf') || bytes.subarray(0, 5).toString('latin1') === '%PDF-') return 'pdf'
   if (type.includes('html')) return 'html'
   if (type.startsWith('text/') || /[/+](?:json|xml|yaml|javascript|x-ndjson)/.test(type)) return 'text'
-  // Servers know few types of sources and settings: scripts, TOML and Markdown come as some application, often octet-stream.
-  if (type.startsWith('application/')) return sniffMediaType(bytes.subarray(0, endOfLetters(bytes))) === 'text/plain' ? 'text' : undefined
-  if (type !== '') return undefined
+  if (/^(?:image|audio|video|font)\//.test(type)) return undefined
+  // Servers know few types of sources and settings: scripts, TOML and Markdown come as some application, as octet-stream, or as a type of the server's own.
+  if (!/^\s*(?:;|$)/.test(type)) return sniffMediaType(bytes.subarray(0, endOfLetters(bytes))) === 'text/plain' ? 'text' : undefined
   // A byte order mark counts as white space.
   return /^\s*</.test(bytes.subarray(0, 200).toString()) ? 'html' : 'text'
 }
