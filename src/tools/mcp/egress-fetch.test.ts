@@ -67,6 +67,15 @@ describe('a stream that ends without the answer', () => {
     return told
   }
 
+  it.each([['id: 1\nretry: 10\n\n'], ['id: 1\n\ndata: {}\n\n'], ['id:\ndata: {}\n\n'], ['id: 1\ndata: {}\n']])(
+    'is a failure where no event with words has an id, for the SDK does not resume it: %j',
+    async (chunk) => {
+      expect(await toldAfter(chunk)).toHaveLength(1)
+    },
+  )
+  it('is resumed where the break of a line came in two pieces', async () => {
+    expect(await toldAfter('id: 1\r', '\ndata:\r', '\n\r', '\n')).toEqual([])
+  })
   it('is a failure where its events have no ids', async () => {
     expect(await toldAfter('event: message\ndata: {}\n\n')).toMatchObject([{ message: 'the server closed the connection before it answered' }])
   })
@@ -75,6 +84,6 @@ describe('a stream that ends without the answer', () => {
     [['data: {}\n', 'id: 1\n\n']],
     [['data: {}\ni', 'd: 1\n\n']],
     [['data: {}\r\nid', ':1\n\n']],
-    [['\n', 'i', 'd', ':']],
+    [['\n', 'i', 'd', ':', '1\nda', 'ta: {}\n\n']],
   ])('is resumed where one has: %j', async (chunks) => expect(await toldAfter(...chunks)).toEqual([]))
 })

@@ -207,29 +207,45 @@ async function* counted(body: AsyncIterable<Buffer>, much: number, onMuch: () =>
   }
 }
 
-const EVENT_ID = /(?:^|[\r\n])id:/
-/** The longest end of a chunk that only the next chunk completes to an event id: a line break and `id`. */
-const LONGEST_PART = 3
+const LINE = /([^\r\n]*)(?:\r\n?|\n)/g
+
+/** Whether a stream has had an event that the SDK resumes it from: one with an id and with words, be they empty. It drops an event without words. */
+class ResumePoint {
+  found = false
+  #hasId = false
+  #hasWords = false
+  /** The last line may have ended in the middle of its line break. */
+  #brokeOff = false
+
+  /** Complete lines, and the rest of the stream at its end. */
+  read(lines: string): void {
+    const text = this.#brokeOff && lines.startsWith('\n') ? lines.slice(1) : lines
+    this.#brokeOff = lines.endsWith('\r')
+    for (const [, line] of text.matchAll(LINE)) {
+      if (line === '') {
+        this.found ||= this.#hasId && this.#hasWords
+        this.#hasId = false
+        this.#hasWords = false
+      } else if (/^id: ?./.test(line!)) this.#hasId = line !== 'id: '
+      else this.#hasWords ||= /^data(?::|$)/.test(line!)
+    }
+  }
+}
 
 /** A stream without event ids cannot be resumed: whoever still waits for its answer is told when it ends. */
 async function* watch(body: AsyncIterable<Buffer>, streams: boolean, lost: Lost): AsyncGenerator<Buffer> {
-  let resumable = false
-  let tail = ''
+  const point = new ResumePoint()
   let failure: unknown
   try {
     for await (const chunk of body) {
-      if (streams && !resumable) {
-        const text = tail + chunk.toString('latin1')
-        resumable = EVENT_ID.test(text)
-        tail = text.slice(-LONGEST_PART)
-      }
+      if (streams && !point.found) point.read(chunk.toString('latin1'))
       yield chunk
     }
   } catch (error) {
     failure = error
     throw error
   } finally {
-    if (!resumable) {
+    if (!point.found) {
       const error = failure instanceof EgressError ? failure : new NoAnswer()
       setTimeout(() => lost(error), SETTLE_MS).unref()
     }
