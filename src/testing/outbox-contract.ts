@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { LeasedDelivery, Outbox, Settlement } from '../core/outbox.ts'
 import { manualClock } from '../lib/clock.ts'
+import { describeHealthReports } from './health-reports-contract.ts'
 import { sampleContent, sampleEntry, sampleGeneration } from './sample-records.ts'
 
 type Clock = ReturnType<typeof manualClock>
@@ -248,59 +249,6 @@ export function describeOutboxContract(name: string, open: (clock: Clock) => Pro
       expect((await outbox.deadLetters('d1', { offset: 0, limit: 1 })).letters[0]).toMatchObject({ generationId: 'gen-0', reason: 'overflow' })
     })
 
-    it('shows the newest health report', async () => {
-      await outbox.report('d1', { breaker: 'open', until: 5, lastError: 'refused' })
-      await outbox.report('d1', { breaker: 'closed', lastSuccessAt: 9 })
-      expect((await outbox.status('d1')).health).toEqual({ breaker: 'closed', lastSuccessAt: 9 })
-      expect((await outbox.status('d2')).health).toBeUndefined()
-    })
-
-    it('keeps the last success and the last error when a process that has seen neither reports', async () => {
-      const now = clock.now()
-      await outbox.report('d1', { breaker: 'closed', lastSuccessAt: now, lastStatus: 200 })
-      await outbox.report('d1', { breaker: 'open', lastErrorAt: now + 1, lastStatus: 503, lastError: 'away' })
-      expect((await outbox.status('d1')).health).toEqual({
-        breaker: 'open',
-        lastSuccessAt: now,
-        lastErrorAt: now + 1,
-        lastStatus: 503,
-        lastError: 'away',
-      })
-      await outbox.report('d1', { breaker: 'closed', lastSuccessAt: now + 2, lastStatus: 200 })
-      expect((await outbox.status('d1')).health).toEqual({
-        breaker: 'closed',
-        lastSuccessAt: now + 2,
-        lastErrorAt: now + 1,
-        lastStatus: 200,
-        lastError: 'away',
-      })
-    })
-
-    it('joins the first reports of two processes at once', async () => {
-      const now = clock.now()
-      const ids = Array.from({ length: 5 }, (_, i) => `d${i}`)
-      await Promise.all(
-        ids.flatMap((id) => [
-          outbox.report(id, { breaker: 'closed', lastSuccessAt: now }),
-          outbox.report(id, { breaker: 'closed', lastErrorAt: now, lastError: 'away' }),
-        ]),
-      )
-      for (const id of ids)
-        expect((await outbox.status(id)).health).toEqual({ breaker: 'closed', lastSuccessAt: now, lastErrorAt: now, lastError: 'away' })
-    })
-
-    it('shows the newest of two reports that cross', async () => {
-      const now = clock.now()
-      await outbox.report('d1', { breaker: 'closed', lastErrorAt: now + 2, lastError: 'second' })
-      await outbox.report('d1', { breaker: 'closed', lastErrorAt: now + 1, lastError: 'first', lastSuccessAt: now })
-      expect((await outbox.status('d1')).health).toEqual({ breaker: 'closed', lastErrorAt: now + 2, lastError: 'second', lastSuccessAt: now })
-    })
-
-    it('forgets times of a clock that was set back since', async () => {
-      const now = clock.now()
-      await outbox.report('d1', { breaker: 'open', lastErrorAt: now + 60_000, lastError: 'away' })
-      await outbox.report('d1', { breaker: 'closed', lastSuccessAt: now })
-      expect((await outbox.status('d1')).health).toEqual({ breaker: 'closed', lastSuccessAt: now })
-    })
+    describeHealthReports(() => ({ outbox, clock }))
   })
 }
