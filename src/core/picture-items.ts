@@ -14,3 +14,9 @@ export function hasResult(item: object): boolean {
   const { result } = item as { readonly result?: unknown }
   return typeof result === 'string' && result !== ''
 }
+
+/** The address of a picture that a model drew, where its server gave one in place of the bytes. */
+export function addressOfDrawn(item: object): string | undefined {
+  const { type, result } = item as { readonly type?: unknown; readonly result?: unknown }
+  return type === DRAWN && typeof result === 'string' && /^https?:/i.test(result) ? result : undefined
+}

@@ -2,7 +2,7 @@ import type { Call } from '../core/call.ts'
 import type { FetchedMedia } from '../core/dialect.ts'
 import { GatewayError } from '../core/error.ts'
 import type { InputItem } from '../core/item.ts'
-import { DRAWN } from '../core/picture-items.ts'
+import { addressOfDrawn } from '../core/picture-items.ts'
 import { EgressError, type Egress, type EgressResponse } from '../lib/egress.ts'
 import { sniffMediaType } from '../lib/media-type.ts'
 import { redirectTarget } from '../lib/redirect-target.ts'
@@ -90,9 +90,8 @@ const ADDRESSES = ['image_url', 'file_url', 'file_data', 'video_url'] as const
 function placesOf(input: readonly InputItem[]): ReadonlyMap<string, Place> {
   const places = new Map<string, Place>()
   for (const [index, item] of input.entries()) {
-    const { result } = item as { readonly result?: unknown }
-    if (item.type === DRAWN && typeof result === 'string' && /^https?:/i.test(result))
-      places.set(result, { path: `input[${index}].result`, isImage: true })
+    const drawn = addressOfDrawn(item)
+    if (drawn !== undefined) places.set(drawn, { path: `input[${index}].result`, isImage: true })
     const field = 'content' in item ? 'content' : 'output'
     const parts = (item as { readonly [field: string]: unknown })[field]
     if (!Array.isArray(parts)) continue

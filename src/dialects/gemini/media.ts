@@ -1,7 +1,7 @@
 import { GatewayError } from '../../core/error.ts'
 import type { Target } from '../../core/dialect.ts'
 import type { InputFile, JsonObject, OtherItem } from '../../core/item.ts'
-import { DRAWN } from '../../core/picture-items.ts'
+import { addressOfDrawn } from '../../core/picture-items.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { sniffBase64 } from '../../lib/media-type.ts'
 import { visitParts, type ContentPart } from '../shared/content-parts.ts'
@@ -165,7 +165,7 @@ export function mediaUrls(request: ModelRequest, target: GeminiTarget): string[]
   visitParts(request.input, (part) => add(addressOf(part)))
   // Other models get no pictures of earlier answers.
   if (traitsOf(target.options, target.upstreamModel).image_output) {
-    for (const item of request.input) if (item.type === DRAWN) add(asString(item['result']))
+    for (const item of request.input) add(addressOfDrawn(item))
   }
   return [...urls]
 }

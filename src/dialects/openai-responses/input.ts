@@ -2,7 +2,7 @@ import type { Target } from '../../core/dialect.ts'
 import { GatewayError } from '../../core/error.ts'
 import { isKnownItem } from '../../core/item.ts'
 import type { InputItem, JsonObject, KnownItem, OtherItem } from '../../core/item.ts'
-import { DRAWN } from '../../core/picture-items.ts'
+import { addressOfDrawn } from '../../core/picture-items.ts'
 import { createCallerRunReader } from '../shared/caller-run.ts'
 import { wrapCustomInput } from '../shared/custom-input.ts'
 import { createIdMap } from '../shared/id-map.ts'
@@ -143,7 +143,7 @@ function ranElsewhere({ type, container_id: container }: OtherItem): boolean {
 }
 
 /** A picture whose server gave its address, in a field of this format for its bytes. */
-const isElsewhere = ({ type, result }: OtherItem): boolean => type === DRAWN && typeof result === 'string' && /^https?:/i.test(result)
+const isElsewhere = (item: OtherItem): boolean => addressOfDrawn(item) !== undefined
 
 /** Items whose id the upstream neither requires nor knows. Others keep theirs, because approvals and results refer to them. */
 const ID_FREE: ReadonlySet<string> = new Set([
