@@ -1,3 +1,5 @@
+import { createParser } from 'eventsource-parser'
+import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { verifies } from '../../../e2e/requirements.ts'
 import type { Egress, EgressStreamRequest } from '../../lib/egress.ts'
@@ -75,6 +77,30 @@ describe('a stream that ends without the answer', () => {
   )
   it('is resumed where the break of a line came in two pieces', async () => {
     expect(await toldAfter('id: 1\r', '\ndata:\r', '\n\r', '\n')).toEqual([])
+  })
+  it('is a failure at once, however long the line is in which it ends', async () => {
+    expect(await toldAfter(`data: ${'a'.repeat(250_000)}`)).toHaveLength(1)
+  }, 5_000)
+  it.each([['id: 1\rdata: {}\r\r'], ['id: 1\nid:\ndata: {}\n\n'], ['id: 1\nid\ndata: {}\n\n'], ['id: \0\ndata: {}\n\n']])(
+    'is a failure where the SDK has not seen the end of the event, or no id in it: %j',
+    async (chunk) => {
+      expect(await toldAfter(chunk)).toHaveLength(1)
+    },
+  )
+  it('is resumed where a byte order mark stands before the id', async () => {
+    expect(await toldAfter('\uFEFFid: 1\ndata: {}\n\n')).toEqual([])
+  })
+  it("is resumed exactly where the SDK's parser finds an event with an id, however it comes in pieces", async () => {
+    const piece = fc.constantFrom('id', 'id: 1', 'id:', 'data', 'data: {}', ': x', '\0', '\uFEFF', ' ', '\r', '\n', '\r\n', '\n\n')
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { maxLength: 12 }), async (pieces) => {
+        let resumes = false
+        const parser = createParser({ onEvent: ({ id }) => (resumes ||= id !== undefined && id !== '') })
+        parser.feed(pieces.join('').replace(/^\uFEFF/, ''))
+        expect(await toldAfter(...pieces)).toHaveLength(resumes ? 0 : 1)
+      }),
+      { seed: 1, numRuns: 500 },
+    )
   })
   it('is a failure where its events have no ids', async () => {
     expect(await toldAfter('event: message\ndata: {}\n\n')).toMatchObject([{ message: 'the server closed the connection before it answered' }])

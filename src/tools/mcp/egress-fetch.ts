@@ -207,27 +207,29 @@ async function* counted(body: AsyncIterable<Buffer>, much: number, onMuch: () =>
   }
 }
 
-const LINE = /([^\r\n]*)(?:\r\n?|\n)/g
+/** A carriage return at the end may be half a line break: the SDK, too, waits for what follows. */
+const LINE_BREAK = /\r\n|\r(?!$)|\n/
+const ID = /^id(?:$|: ?(.*))/
 
 /** Whether a stream has had an event that the SDK resumes it from: one with an id and with words, be they empty. It drops an event without words. */
 class ResumePoint {
   found = false
   #hasId = false
   #hasWords = false
-  /** The last line may have ended in the middle of its line break. */
-  #brokeOff = false
+  #rest: string | undefined
 
-  /** Complete lines, and the rest of the stream at its end. */
-  read(lines: string): void {
-    const text = this.#brokeOff && lines.startsWith('\n') ? lines.slice(1) : lines
-    this.#brokeOff = lines.endsWith('\r')
-    for (const [, line] of text.matchAll(LINE)) {
+  read(text: string): void {
+    // The SDK does not see a byte order mark.
+    const lines = (this.#rest === undefined ? text.replace(/^\u00EF\u00BB\u00BF/, '') : this.#rest + text).split(LINE_BREAK)
+    this.#rest = lines.pop()
+    for (const line of lines) {
+      const [isId, id = ''] = ID.exec(line) ?? []
       if (line === '') {
         this.found ||= this.#hasId && this.#hasWords
         this.#hasId = false
         this.#hasWords = false
-      } else if (/^id: ?./.test(line!)) this.#hasId = line !== 'id: '
-      else this.#hasWords ||= /^data(?::|$)/.test(line!)
+      } else if (isId === undefined) this.#hasWords ||= /^data(?::|$)/.test(line)
+      else if (!id.includes('\0')) this.#hasId = id !== ''
     }
   }
 }
