@@ -177,6 +177,34 @@ it('a subagent with tools of its own is asked after a reload that removed its mo
   expect(JSON.stringify(upstream.requests.at(-1)!.body)).toContain('Noon, I say.')
 })
 
+it('a subagent has the tools of its provider after a reload that removed its model', async () => {
+  const voice = VENDOR_VOICES.get('openai-responses')!
+  await using stack = new AsyncDisposableStack()
+  const answers = [
+    { calls: [{ id: 'call_1', name: 'subagent', arguments: '{"task_name":"ask","task_description":"What is new?"}' }] },
+    { text: 'All is new, I say.' },
+    { text: 'All is new.' },
+  ]
+  let turn = 0
+  const speak = speakerOf(voice, () => answers[turn - 1]!)
+  const upstream = await startFakeUpstream(async (...heard) => {
+    if (++turn === 1) await running.reload(await read({}))
+    return speak(...heard)
+  })
+  stack.defer(() => upstream.close())
+  const running = await start({
+    providers: [{ slug: 'acme', dialect: voice.dialect, base_url: upstream.url, api_keys: ['k'], options: voice.options }],
+    models: [{ slug: 'acme/one', endpoints: [{ provider: 'acme', upstream_model: voice.model, supports: ['tools'], pricing: { input: 1_000 } }] }],
+  })
+  const { url } = await running.listen()
+  const headers = { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' }
+  const tools = [{ type: 'gateway:subagent', parameters: { model: 'acme/one', tools: [{ type: 'gateway:web_search' }] } }]
+  const body = JSON.stringify({ model: 'acme/one', input: 'What is new?', tools })
+  await (await fetch(`${url}/api/v1/responses`, { method: 'POST', headers, body })).text()
+  expect(upstream.requests[1]!.body).toMatchObject({ tools: [{ type: 'web_search' }] })
+  expect(JSON.stringify(upstream.requests.at(-1)!.body)).toContain('All is new, I say.')
+})
+
 it('the limit on bodies stays as at the start also for routes that are first asked after a reload', async () => {
   const running = await start({})
   const { url } = await running.listen()

@@ -232,12 +232,13 @@ class ToolLoop {
   /** The endpoints of each model that may be asked, in order. */
   #models(): readonly (readonly Endpoint[])[] {
     const { options } = this.#room
-    const catalog = options.catalog()
     const names = modelNames(this.#call.request, options.defaults(this.#call.owner))
-    return names.flatMap((name) => {
-      const resolved = resolveModel(name, catalog)
-      return resolved === undefined ? [] : [resolved.model.endpoints]
-    })
+    // As it is routed: with the models of the start if a reload took all of them.
+    for (const catalog of [options.catalog(), this.#call.catalogAtStart!]) {
+      const models = names.flatMap((name) => resolveModel(name, catalog)?.model ?? [])
+      if (models.length > 0) return models.map(({ endpoints }) => endpoints)
+    }
+    return []
   }
 
   #mustStop(step: ToolStep | undefined): boolean {
