@@ -39,7 +39,13 @@ export function useRead<R extends Reading>(
 /** A change is done once it is answered: a slow list must not hold back the key that was created. */
 const READ_AGAIN_LIMIT_MS = 3_000
 
-/** A change. The routes it outdates are refetched before it counts as done, unless that takes too long. */
+/**
+ * Whether a failed change may have outdated what is shown: nobody knows what a gateway did whose answer was lost, and what it does not have somebody else
+ * deleted. Everything else it refused without changing anything.
+ */
+const isOutdating = ({ status }: ApiError): boolean => status === 0 || status === 404 || status >= 500
+
+/** A change. The routes it outdates are refetched before it counts as done, unless that takes too long; a failure is shown without waiting for them. */
 export function useChange<R extends Exclude<Route, Reading>>(
   route: R,
   outdates: readonly Reading[],
@@ -47,6 +53,7 @@ export function useChange<R extends Exclude<Route, Reading>>(
   const api = useApi()
   const client = useQueryClient()
   const [onTheirWay] = useState(() => new Map<string, Promise<Answer<R>>>())
+  const readAgain = (): Promise<unknown> => Promise.all(outdates.map((read) => client.invalidateQueries({ queryKey: [read] })))
   return useMutation<Answer<R>, ApiError, Input<R>>({
     // The second click of a double click comes before the button is disabled, so it shares the request of the first.
     mutationFn: (input) => {
@@ -57,9 +64,9 @@ export function useChange<R extends Exclude<Route, Reading>>(
       onTheirWay.set(name, answer)
       return answer
     },
-    onSuccess: () => {
-      const again = Promise.all(outdates.map((read) => client.invalidateQueries({ queryKey: [read] })))
-      return Promise.race([again, new Promise((resolve) => setTimeout(resolve, READ_AGAIN_LIMIT_MS))])
+    onSuccess: () => Promise.race([readAgain(), new Promise((resolve) => setTimeout(resolve, READ_AGAIN_LIMIT_MS))]),
+    onError: (error) => {
+      if (isOutdating(error)) void readAgain()
     },
   })
 }
