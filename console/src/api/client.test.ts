@@ -89,6 +89,14 @@ describe('a call of the API', () => {
     expect(refused).toEqual([])
   })
 
+  it.each(['{"message":"maintenance"}', 'null', '[]', '"ok"'])(
+    'takes %s for the answer of something else: what the gateway lists is its `data`',
+    async (text) => {
+      const api = createApi({ key: 'sk-1', fetch: scripted(() => new Response(text)).fetch })
+      await expect(api('GET /api/v1/keys')).rejects.toMatchObject({ status: 0, message: expect.stringContaining('did not come from the gateway') })
+    },
+  )
+
   it('waits longer where the gateway itself waits for a platform, or works through its queue', async () => {
     const limits: number[] = []
     const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {

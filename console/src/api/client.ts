@@ -87,11 +87,18 @@ export function createApi({ key, fetch: send = (url, init) => fetch(url, init), 
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }),
     )
-    if (response.ok) return reached(() => response.json())
+    if (response.ok) {
+      const answer: unknown = await reached(() => response.json())
+      if (method === 'GET' && !hasData(answer)) throw new ApiError(0, FOREIGN, FOREIGN_MESSAGE)
+      return answer
+    }
     throw refuse(refusalOf(response.status, await response.text().catch(() => '')))
   }
   return call as Api
 }
+
+/** As everything has that pages read from the gateway. A proxy's JSON has not, and a page that was given it would fail with all that was typed there. */
+const hasData = (answer: unknown): boolean => typeof answer === 'object' && answer !== null && 'data' in answer
 
 interface Loose {
   readonly params?: { readonly [name: string]: string }
