@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { ConfigError } from '../core/config-error.ts'
 import { loadConfig, type LoadOptions } from './load.ts'
 
@@ -642,6 +642,20 @@ describe('wrong values', () => {
 
   test('a key that stands twice is an error', async () => {
     expect((await problemsOf('server: {}\nserver: {}'))[0]).toMatch(/^document: .*unique/)
+  })
+
+  test.each([
+    ['braces of a template that was not filled in', 'server: {}\nproviders: [{ slug: a, api_keys: [{{ .Values.key }}] }]'],
+    ['a mapping with one pair of braces too many', 'providers:\n  - {{ slug: a, api_keys: [sk-CANARY-7f3a] }}'],
+    ['a list', 'server:\n  ? [sk-CANARY-7f3a]\n  : 1'],
+    ['an alias of a mapping', 'server: &s { host: sk-CANARY-7f3a }\n*s : 1'],
+  ])('a key that is no text is a problem with its line, which does not quote it: %s', async (_what, content) => {
+    const warnings: string[] = []
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation((warning) => void warnings.push(String(warning)))
+    const message = 'a key is a mapping or a list; expected text, and a template such as {{ name }} to be filled in'
+    await expect(load(content)).rejects.toMatchObject({ problems: [{ path: 'document', line: 2, message }] })
+    expect(warnings).toEqual([])
+    warn.mockRestore()
   })
 
   // YAML ends an unquoted text at a brace within brackets.

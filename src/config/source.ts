@@ -1,4 +1,4 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit, type Document, type YAMLError } from 'yaml'
+import { isAlias, isCollection, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit, type Document, type YAMLError } from 'yaml'
 import { ConfigError, type ConfigProblem } from '../core/config-error.ts'
 import { isMapping } from './substitute.ts'
 
@@ -27,6 +27,7 @@ export function parseSource(content: string, file: string): Source {
     problems.push(...document.errors.map((error) => ({ path: 'document', message: withoutSource(error), line: lineAt(error) })))
   if (problems.length === 0) problems.push(...danglingAliases(document, lines))
   if (problems.length === 0) problems.push(...wrongMerges(document, lines))
+  if (problems.length === 0) problems.push(...keysThatAreNoText(document, lines))
   if (problems.length > 0) throw new ConfigError(problems, file)
   let tree: unknown
   try {
@@ -83,6 +84,21 @@ function wrongMerges(document: Document, lines: LineCounter): ConfigProblem[] {
       if (isSeq(merged) ? merged.items.every(canMerge) : canMerge(merged)) return
       const line = key.range == null ? {} : { line: lines.linePos(key.range[0]).line }
       found.push({ path: 'document', message: '<< merges something that is no mapping; expected an alias of a mapping, or a list of them', ...line })
+    },
+  })
+  return found
+}
+
+/** A template that was not filled in reads as a mapping within a mapping. The parser would make a text of such a key, and print it. */
+function keysThatAreNoText(document: Document, lines: LineCounter): ConfigProblem[] {
+  const found: ConfigProblem[] = []
+  const message = 'a key is a mapping or a list; expected text, and a template such as {{ name }} to be filled in'
+  visit(document, {
+    Pair: (_key, { key }) => {
+      if (!isNode(key) || !isCollection(isAlias(key) ? key.resolve(document) : key)) return undefined
+      const line = key.range == null ? {} : { line: lines.linePos(key.range[0]).line }
+      found.push({ path: 'document', message, ...line })
+      return visit.SKIP
     },
   })
   return found
