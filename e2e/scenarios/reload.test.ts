@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createApp, type App } from '../../src/app.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { Config } from '../../src/core/config.ts'
@@ -10,6 +10,7 @@ import { startFakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { startMcpServer } from '../../src/testing/mcp-server.ts'
 import { TEST_KEY, TEST_MANAGEMENT_KEY } from '../../src/testing/start-gateway.ts'
 import { speakerOf, VENDOR_VOICES } from '../../src/testing/vendor-voices.ts'
+import type { ScriptedAnswer } from '../../src/testing/voices/voice.ts'
 
 /** The effects of a configuration that a running gateway reloads. */
 let directory: string
@@ -148,61 +149,44 @@ it.each([
   expect([await ask(), turn]).toEqual([404, 3])
 })
 
-it('a subagent with tools of its own is asked after a reload that removed its model, too', async () => {
-  const voice = VENDOR_VOICES.get('openai-chat')!
-  await using stack = new AsyncDisposableStack()
-  const answers = [
-    { calls: [{ id: 'call_1', name: 'subagent', arguments: '{"task_name":"ask","task_description":"What time is it?"}' }] },
-    { calls: [{ id: 'call_2', name: 'datetime', arguments: '{}' }] },
-    { text: 'Noon, I say.' },
-    { text: 'It is noon.' },
-  ]
-  let turn = 0
-  const speak = speakerOf(voice, () => answers[turn - 1]!)
-  const upstream = await startFakeUpstream(async (...heard) => {
-    if (++turn === 1) await running.reload(await read({}))
-    return speak(...heard)
-  })
-  stack.defer(() => upstream.close())
-  const running = await start({
-    providers: [{ slug: 'acme', dialect: voice.dialect, base_url: upstream.url, api_keys: ['k'], options: voice.options }],
-    models: [{ slug: 'acme/one', endpoints: [{ provider: 'acme', upstream_model: voice.model, supports: ['tools'], pricing: { input: 1_000 } }] }],
-  })
-  const { url } = await running.listen()
-  const headers = { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' }
-  const tools = [{ type: 'gateway:subagent', parameters: { model: 'acme/one', tools: [{ type: 'gateway:datetime' }] } }]
-  const body = JSON.stringify({ model: 'acme/one', input: 'What time is it?', tools })
-  const answer = await (await fetch(`${url}/api/v1/responses`, { method: 'POST', headers, body })).text()
-  expect(answer).toContain('It is noon.')
-  expect(JSON.stringify(upstream.requests.at(-1)!.body)).toContain('Noon, I say.')
-})
+describe('after a reload that removed its model, a subagent', () => {
+  const delegated = { calls: [{ id: 'call_1', name: 'subagent', arguments: '{"task_name":"ask","task_description":"What is new?"}' }] }
 
-it('a subagent has the tools of its provider after a reload that removed its model', async () => {
-  const voice = VENDOR_VOICES.get('openai-responses')!
-  await using stack = new AsyncDisposableStack()
-  const answers = [
-    { calls: [{ id: 'call_1', name: 'subagent', arguments: '{"task_name":"ask","task_description":"What is new?"}' }] },
-    { text: 'All is new, I say.' },
-    { text: 'All is new.' },
-  ]
-  let turn = 0
-  const speak = speakerOf(voice, () => answers[turn - 1]!)
-  const upstream = await startFakeUpstream(async (...heard) => {
-    if (++turn === 1) await running.reload(await read({}))
-    return speak(...heard)
+  /** The answer, and what was asked upstream, if the model delegates to a subagent with this tool, and then they say this. */
+  async function delegate(format: string, tool: string, sayings: readonly ScriptedAnswer[]) {
+    const voice = VENDOR_VOICES.get(format)!
+    await using stack = new AsyncDisposableStack()
+    let turn = 0
+    const speak = speakerOf(voice, () => [delegated, ...sayings][turn - 1]!)
+    const upstream = await startFakeUpstream(async (...heard) => {
+      if (++turn === 1) await running.reload(await read({}))
+      return speak(...heard)
+    })
+    stack.defer(() => upstream.close())
+    const running = await start({
+      providers: [{ slug: 'acme', dialect: voice.dialect, base_url: upstream.url, api_keys: ['k'], options: voice.options }],
+      models: [{ slug: 'acme/one', endpoints: [{ provider: 'acme', upstream_model: voice.model, supports: ['tools'], pricing: { input: 1_000 } }] }],
+    })
+    const { url } = await running.listen()
+    const headers = { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' }
+    const tools = [{ type: 'gateway:subagent', parameters: { model: 'acme/one', tools: [{ type: tool }] } }]
+    const body = JSON.stringify({ model: 'acme/one', input: 'What is new?', tools })
+    const answer = await (await fetch(`${url}/api/v1/responses`, { method: 'POST', headers, body })).text()
+    return { answer, asked: upstream.requests.map((request) => request.body) }
+  }
+
+  it('with tools of its own is asked', async () => {
+    const looksUp = { calls: [{ id: 'call_2', name: 'datetime', arguments: '{}' }] }
+    const { answer, asked } = await delegate('openai-chat', 'gateway:datetime', [looksUp, { text: 'Noon, I say.' }, { text: 'It is noon.' }])
+    expect(answer).toContain('It is noon.')
+    expect(JSON.stringify(asked.at(-1))).toContain('Noon, I say.')
   })
-  stack.defer(() => upstream.close())
-  const running = await start({
-    providers: [{ slug: 'acme', dialect: voice.dialect, base_url: upstream.url, api_keys: ['k'], options: voice.options }],
-    models: [{ slug: 'acme/one', endpoints: [{ provider: 'acme', upstream_model: voice.model, supports: ['tools'], pricing: { input: 1_000 } }] }],
+
+  it('has the tools of its provider', async () => {
+    const { asked } = await delegate('openai-responses', 'gateway:web_search', [{ text: 'All is new, I say.' }, { text: 'All is new.' }])
+    expect(asked[1]).toMatchObject({ tools: [{ type: 'web_search' }] })
+    expect(JSON.stringify(asked.at(-1))).toContain('All is new, I say.')
   })
-  const { url } = await running.listen()
-  const headers = { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' }
-  const tools = [{ type: 'gateway:subagent', parameters: { model: 'acme/one', tools: [{ type: 'gateway:web_search' }] } }]
-  const body = JSON.stringify({ model: 'acme/one', input: 'What is new?', tools })
-  await (await fetch(`${url}/api/v1/responses`, { method: 'POST', headers, body })).text()
-  expect(upstream.requests[1]!.body).toMatchObject({ tools: [{ type: 'web_search' }] })
-  expect(JSON.stringify(upstream.requests.at(-1)!.body)).toContain('All is new, I say.')
 })
 
 it('the limit on bodies stays as at the start also for routes that are first asked after a reload', async () => {
