@@ -29,7 +29,8 @@ class Scene {
   readonly #dice: Dice
   readonly #mayGoBack: boolean
   readonly #limits = new Map<string, { readonly revision: number; readonly budgets: readonly Budget[] }>()
-  readonly #open: { readonly id: string; readonly subjects: readonly string[] }[] = []
+  /** A call reserves and settles in one process. */
+  readonly #open: { readonly id: string; readonly subjects: readonly string[]; readonly counter: Counter }[] = []
   #now: number
   #n = 0
 
@@ -46,7 +47,7 @@ class Scene {
     else if (roll < 0.15) this.#now -= this.#mayGoBack ? this.#dice.pick([1, 60_000, HOUR]) : 0
     else if (roll < 0.2) this.#change(this.#dice.pick(SUBJECTS))
     else if (roll < 0.65) await this.#reserve(counter)
-    else await this.#settle(counter)
+    else await this.#settle()
   }
 
   #change(subject: string): void {
@@ -68,11 +69,11 @@ class Scene {
     const leastUsd = this.#dice.next() < 0.4 ? amountUsd * this.#dice.next() : amountUsd
     const charges = subjects.map((subject): Charge => ({ subject, rates: [], ...this.#limits.get(subject)! }))
     const expected = this.#judge(id, charges, amountUsd, leastUsd)
-    const verdict = await counter.reserve({ id, now: this.#now, charges, amountUsd, leastUsd })
+    const verdict = await (again?.counter ?? counter).reserve({ id, now: this.#now, charges, amountUsd, leastUsd })
     expect(verdict).toMatchObject({ ok: 'grantedUsd' in expected, ...expected })
     if (!('grantedUsd' in expected)) return
     for (const { subject, budgets } of charges) if (budgets.length > 0) this.ledger.hold(subject, id, nanos(expected.grantedUsd) / 1e9)
-    if (again === undefined) this.#open.push({ id, subjects })
+    if (again === undefined) this.#open.push({ id, subjects, counter })
   }
 
   #judge(id: string, charges: readonly Charge[], amountUsd: number, leastUsd: number): Verdict {
@@ -90,7 +91,7 @@ class Scene {
     return { grantedUsd: granted / 1e9 }
   }
 
-  async #settle(counter: Counter): Promise<void> {
+  async #settle(): Promise<void> {
     const [call] = this.#open.splice(this.#dice.below(this.#open.length), 1)
     if (call === undefined) return
     const spentUsd = this.#dice.pick([0, 0, 1e-9, 0.05, 0.1, 0.3, 0.123456789, 1.5])
@@ -99,7 +100,7 @@ class Scene {
       this.ledger.pay(subject, this.#now, spentUsd)
     }
     const payments = call.subjects.map((subject) => ({ subject, spentUsd, rates: [] }))
-    await counter.settle({ id: call.id, now: this.#now, payments })
+    await call.counter.settle({ id: call.id, now: this.#now, payments })
   }
 }
 

@@ -1,19 +1,13 @@
 import type { Redis } from 'ioredis'
 import { randomId } from '../../lib/id.ts'
-
-/** What the lease of a call under way needs. */
-export interface BeatingCall {
-  readonly subjects: readonly string[]
-  /** If it was reserved in this process while Redis was away: among how many processes the limits were shared. Undefined: reserved in Redis. */
-  readonly aloneAmong: number | undefined
-}
+import { accepted, createOpenPlaces, type OpenCall } from './open-places.ts'
 
 export interface HeartbeatOptions {
   readonly redis: Redis
   readonly namespace: string
   /** How long a process, and the places of its calls, count without a heartbeat. */
   readonly leaseMs: number
-  readonly openCalls: ReadonlyMap<string, BeatingCall>
+  readonly openCalls: ReadonlyMap<string, OpenCall>
   /** At each new connection. */
   readonly onReady: () => void
   /** Called with the error if Redis refuses the heartbeat (no memory, a replica, missing rights), and with undefined if it is accepted. */
@@ -21,6 +15,8 @@ export interface HeartbeatOptions {
 }
 
 export interface Heartbeat {
+  /** Now, because Redis has lost what it held; once for all who ask at the same time. Never rejects. */
+  readonly beat: () => Promise<void>
   /** Processes that count together, including this one; while Redis is away, the last known number. */
   readonly peers: () => number
   stop(): Promise<void>
@@ -29,11 +25,12 @@ export interface Heartbeat {
 /** A refused heartbeat is repeated after this time. */
 const REFUSED_RETRY_MS = 5_000
 
-/** Announces this process, renews the leases of its open calls and counts the other processes, regularly and whenever Redis connects. */
+/** Announces this process, renews the places of its open calls and counts the other processes, regularly and whenever Redis connects. */
 export function startHeartbeat({ redis, namespace, leaseMs, openCalls, onReady, onRefused }: HeartbeatOptions): Heartbeat {
   const key = `{${namespace}}:processes`
   const self = randomId(12)
   const everyMs = leaseMs / 3
+  const places = createOpenPlaces({ redis, namespace, leaseMs, openCalls })
   let peers = 1
   let timer: NodeJS.Timeout | undefined
   let stopped = false
@@ -46,13 +43,9 @@ export function startHeartbeat({ redis, namespace, leaseMs, openCalls, onReady, 
       .zadd(key, now, self)
       .zcard(key)
       .pexpire(key, leaseMs * 2)
-    for (const [id, call] of openCalls) {
-      if (call.aloneAmong === undefined) for (const subject of call.subjects) pipeline.zadd(`{${namespace}}:${subject}:open`, 'XX', now + leaseMs, id)
-    }
-    const replies = await pipeline.exec()
-    const refusal = replies?.find(([error]) => error !== null)?.[0]
-    if (refusal) throw refusal
-    peers = Math.max(1, Number(replies?.[2]?.[1] ?? 1))
+    const replies = await accepted(pipeline)
+    peers = Math.max(1, Number(replies[2] ?? 1))
+    if (!stopped) await places.renew(now)
   }
   const beat = async (): Promise<void> => {
     clearTimeout(timer)
@@ -76,7 +69,9 @@ export function startHeartbeat({ redis, namespace, leaseMs, openCalls, onReady, 
   }
   redis.on('ready', connected)
   void beat()
+  let asked: Promise<void> | undefined
   return {
+    beat: () => (asked ??= beat().finally(() => (asked = undefined))),
     peers: () => peers,
     async stop() {
       stopped = true

@@ -4,10 +4,11 @@ import type { Clock } from '../../lib/clock.ts'
 import { createAloneCounter } from './alone.ts'
 import { describeRate, periodStarts, positionOf, toNanos, toUsd } from './arithmetic.ts'
 import { createComparisons } from './comparisons.ts'
-import { startHeartbeat, type BeatingCall } from './heartbeat.ts'
+import { startHeartbeat } from './heartbeat.ts'
+import type { OpenCall, Place } from './open-places.ts'
 import { createPause } from './pause.ts'
 import { createScript } from './redis-client.ts'
-import { RESERVE, SETTLE } from './scripts.ts'
+import { RESERVE, SETTLE, TTL_MS } from './scripts.ts'
 import { createSeeds, type Seed, type SeedOptions } from './spent-seeds.ts'
 import { createOutages } from './outages.ts'
 import { createUnsentSettlements, type UnsentOptions } from './unsent-settlements.ts'
@@ -31,8 +32,6 @@ export interface RedisCounter extends Counter {
 }
 
 const LEASE_MS = 120_000
-/** A subject unused for this long is read from the store again. */
-const TTL_MS = 24 * 60 * 60_000
 
 /**
  * Counts in Redis, for several processes together: one script and one round trip per step.
@@ -48,7 +47,7 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
   const alone = createAloneCounter(options)
   const seedOf = createSeeds(options)
   const comparisons = createComparisons(seedOf, clock)
-  const openCalls = new Map<string, BeatingCall>()
+  const openCalls = new Map<string, OpenCall>()
   const settling = new Set<Promise<void>>()
   const outages = createOutages(options.onTrouble)
   const keysOf = keysIn(namespace)
@@ -97,6 +96,7 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
       // Redis has forgotten what we told it (a flush, an eviction).
       if (tries > 1) throw new Error('Redis forgets what it is told')
       comparisons.forget(reservation.charges.map(({ subject }) => subject))
+      await heartbeat.beat()
     }
   }
 
@@ -113,22 +113,21 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
   return {
     answers: () => reachable() && !outages.any,
     async reserve(reservation) {
-      const subjects = reservation.charges.map(({ subject }) => subject)
-      const before = openCalls.get(reservation.id)?.aloneAmong
-      if (reachable() && before === undefined) {
+      const before = openCalls.get(reservation.id)
+      if (reachable() && before?.aloneAmong === undefined) {
         try {
           const verdict = await retriedOnce(() => remote(reservation), reachable)
           pause.succeeded()
           alone.end()
-          if (verdict.ok) openCalls.set(reservation.id, { subjects, aloneAmong: undefined })
+          if (verdict.ok) openCalls.set(reservation.id, { places: placesOf(reservation, verdict.grantedUsd, before), aloneAmong: undefined })
           return verdict
         } catch (error) {
           pause.failed(error)
         }
       }
-      const peers = before ?? heartbeat.peers()
+      const peers = before?.aloneAmong ?? heartbeat.peers()
       const verdict = await alone.reserve(reservation, peers)
-      if (verdict.ok) openCalls.set(reservation.id, { subjects, aloneAmong: peers })
+      if (verdict.ok) openCalls.set(reservation.id, { places: [], aloneAmong: peers })
       return verdict
     },
     async settle(settlement) {
@@ -145,6 +144,14 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
     },
   }
 }
+
+/** A charge without budgets, or a reservation without an amount, leaves what was reserved before. */
+const placesOf = ({ amountUsd, charges }: Reservation, grantedUsd: number, before: OpenCall | undefined): readonly Place[] =>
+  charges.map(({ subject, budgets }) => ({
+    subject,
+    nanos:
+      amountUsd !== undefined && budgets.length > 0 ? toNanos(grantedUsd) : (before?.places.find((place) => place.subject === subject)?.nanos ?? 0),
+  }))
 
 /** In a busy process a command may time out although its answer has arrived; reserving the same again is harmless. */
 async function retriedOnce<T>(attempt: () => Promise<T>, reachable: () => boolean): Promise<T> {

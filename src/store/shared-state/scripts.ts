@@ -6,6 +6,9 @@
  * the caller's clock, leases that of Redis: a process with a wrong clock neither holds places longer nor ends those of others.
  */
 
+/** A subject unused for this long is read from the store again. Milliseconds. */
+export const TTL_MS = 24 * 60 * 60_000
+
 const COMMON = `
 local q = cjson.decode(ARGV[1])
 local NAMES = {'lifetime', 'monthly', 'weekly', 'daily'}
