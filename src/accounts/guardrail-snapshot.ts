@@ -6,7 +6,8 @@ import type { AppliedGuardrail, ConfiguredGuardrail, GuardrailAssignment, Guardr
 import type { Store } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import { uuidFromId } from '../lib/derived-id.ts'
-import type { KnownGuardrails, LastKnownGood } from './last-known-good.ts'
+import type { LastKnownGood } from './known-file.ts'
+import type { KnownGuardrails } from './last-known-good.ts'
 import { createRememberedCopy, UNKNOWN_RETRY_MS, type CopyStart } from './remembered-copy.ts'
 
 export interface GuardrailSnapshotOptions {

@@ -10,7 +10,8 @@ import { isOutdated, verifySecretKey } from './encryption.ts'
 import { createKeyUses } from './key-uses.ts'
 import { createKeySnapshot, type KeySnapshot, type SnapshotEvent } from './key-snapshot.ts'
 import { createKeyAccounts } from './keys.ts'
-import { createLastKnownGood, type KnownAccounts, type LastKnownGood } from './last-known-good.ts'
+import type { LastKnownGood } from './known-file.ts'
+import { createLastKnownGood, type KnownAccounts } from './last-known-good.ts'
 
 export type AccountsEvent =
   | SnapshotEvent

@@ -8,7 +8,8 @@ import type { Clock } from '../lib/clock.ts'
 import type { Secret } from '../lib/secret.ts'
 import { compileWildcards } from '../lib/wildcard.ts'
 import { betweenEnvelopes } from './decrypt-in-steps.ts'
-import type { KnownOwnKeys, LastKnownGood } from './last-known-good.ts'
+import type { LastKnownGood } from './known-file.ts'
+import type { KnownOwnKeys } from './last-known-good.ts'
 import { createRememberedCopy, type CopyStart } from './remembered-copy.ts'
 
 export interface OwnKeysOptions {

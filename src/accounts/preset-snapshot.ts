@@ -5,7 +5,8 @@ import type { Preset, Presets, StoredPreset, StoredPresetVersion } from '../core
 import type { Store } from '../core/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import { betweenEnvelopes } from './decrypt-in-steps.ts'
-import type { KnownPresets, LastKnownGood } from './last-known-good.ts'
+import type { LastKnownGood } from './known-file.ts'
+import type { KnownPresets } from './last-known-good.ts'
 import { openVersion } from './preset-content.ts'
 import { createRememberedCopy, UNKNOWN_RETRY_MS, type CopyStart } from './remembered-copy.ts'
 

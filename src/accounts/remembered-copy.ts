@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 import { createFollower } from './follower.ts'
-import type { LastKnownGood } from './last-known-good.ts'
+import type { LastKnownGood } from './known-file.ts'
 import { createLatestWrite } from './latest-write.ts'
 
 const POLL_MS = 2_000
