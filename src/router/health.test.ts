@@ -138,6 +138,8 @@ describe('outages', () => {
       new GatewayError('content_policy_violation', ''),
       new GatewayError('invalid_request', ''),
       new GatewayError('authentication', '', { credentialDead: true, upstreamStatus: 401 }),
+      new GatewayError('rate_limit_exceeded', '', { source: 'provider', credentialDead: true }),
+      new GatewayError('provider_unavailable', '', { source: 'provider', credentialDead: true }),
       new GatewayError('rate_limit_exceeded', '', { source: 'gateway' }),
       new GatewayError('server', ''),
     ]) {
@@ -149,7 +151,10 @@ describe('outages', () => {
 
 describe('the breaker', () => {
   const open = (health: Health): void => {
-    for (let n = 0; n < 3; n++) health.failure('e', down)
+    for (let n = 0; n < 3; n++) {
+      health.started('e')
+      health.failure('e', down)
+    }
   }
   it(verifies('P48', 'opens after three failures, probes once when due, closes on success'), () => {
     const { clock, health, state } = setup()
@@ -160,6 +165,7 @@ describe('the breaker', () => {
     expect(state()).toBe('probe')
     health.started('e')
     expect(state()).toBe('benched')
+    expect(health.benched()).toEqual([{ endpointId: 'e', until: clock.now() + 1 }])
     health.success('e', {})
     expect(state()).toBe('healthy')
     expect(health.view().get('e')?.lastOutageAt).toBe(clock.now() - 5_000)
