@@ -138,6 +138,23 @@ describe('estimateRequest', () => {
     })
     expect(inputs).toBe(modalityBit('image') | modalityBit('audio') | modalityBit('video'))
   })
+  it.each([
+    ['an image', { type: 'input_image', image_url: 'x' }, { tokens: 600 }],
+    ['an image in low detail', { type: 'input_image', detail: 'low', image_url: 'x' }, { tokens: 85 }],
+    [
+      'audio, by its length and also apart',
+      { type: 'input_audio', input_audio: { data: 'A'.repeat(15_000), format: 'wav' } },
+      { tokens: 10, audio: 10 },
+    ],
+    ['a file, by its length', { type: 'input_file', file_data: 'A'.repeat(6_000) }, { tokens: 100 }],
+    ['a large file, which vendors shorten', { type: 'input_file', file_data: 'A'.repeat(6_000_000) }, { tokens: 50_000 }],
+    ['a file by its address', { type: 'input_file', file_url: 'https://x.example/f' }, { tokens: 0 }],
+    ['a video', { type: 'input_video', video_url: 'x' }, { tokens: 4_000 }],
+  ] as const)('counts %s', (_, part, { tokens, audio }: { readonly tokens: number; readonly audio?: number }) => {
+    const estimate = (content: readonly unknown[]) => of({ input: [{ type: 'message', role: 'user', content: content as never }] })
+    const [without, { inputTokens, audioTokens }] = [estimate([]), estimate([part])]
+    expect({ tokens: inputTokens - without.inputTokens, audio: audioTokens }).toEqual({ tokens, audio })
+  })
   it('survives values of any shape', () => {
     let deep: unknown = 'end'
     for (let n = 0; n < 10_000; n++) deep = [deep]
