@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { chatEvents, startFakeUpstream, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { verifies } from '../requirements.ts'
 
@@ -249,6 +249,32 @@ describe('searches of a vendor in an answer that breaks off', () => {
     expect(answer.usage.cost).toBeLessThan(0.021)
     const { data } = (await (await other.api('GET', `/api/v1/keys/${made.data.hash}`)).json()) as { data: { usage: number } }
     expect(data.usage).toBeCloseTo(answer.usage.cost, 9)
+    await other.close()
+  })
+})
+
+describe('searches of a server that cites pages and counts no searches', () => {
+  const annotations = [{ type: 'url_citation', url_citation: { url: 'https://example.com', title: 'A', start_index: 0, end_index: 5 } }]
+  const cited = [chatEvents.role(), chatEvents.text('found'), { choices: [{ index: 0, delta: { annotations } }] }]
+  const searched = { citations: ['https://example.com', 'https://example.org'], choices: [{ index: 0, delta: { content: 'found' } }] }
+  const counted = (more: object = {}) => chatEvents.usage({ prompt_tokens: 10, completion_tokens: 1, total_tokens: 11, ...more })
+  const ends = [chatEvents.finish(), counted(), chatEvents.done()]
+
+  it.each([
+    ['unknown instead of that of its tokens, where searches have no price', { input: 1, output: 2 }, [...cited, ...ends], null],
+    ['that of one search more', { input: 1, output: 2, web_search: 0.025 }, [...cited, ...ends], 0.025_012],
+    ['the same where the pages are named beside the answer', { input: 1, output: 2, web_search: 0.025 }, [searched, ...ends], 0.025_012],
+    ['that of the request, where requests are charged', { input: 1, output: 2, request: 0.005 }, [...cited, ...ends], 0.005_012],
+    ['what the server reports', { input: 1, output: 2 }, [...cited, chatEvents.finish(), counted({ cost: 0.5 }), chatEvents.done()], 0.5],
+    ['that of its tokens where nothing is cited', { input: 1, output: 2 }, [chatEvents.role(), chatEvents.text('found'), ...ends], 0.000_012],
+  ])(verifies('P32', 'make the cost of the answer %s'), async (_what, pricing, events, cost) => {
+    upstream.script(stream(events))
+    const other = await startGateway({
+      providers: [{ slug: 'acme', dialect: 'openai-chat', base_url: upstream.url, api_keys: ['key'] }],
+      models: [{ slug: 'acme/finder', context_length: 200_000, endpoints: [{ provider: 'acme', upstream_model: 'one', pricing }] }],
+    })
+    const answer = (await (await other.respond({ model: 'acme/finder', input: 'hi' })).json()) as object
+    expect(answer).toMatchObject({ usage: { cost } })
     await other.close()
   })
 })

@@ -39,6 +39,8 @@ export class CitationCollector {
   /** Created with the first source, because most answers have none. */
   #titles: Map<string, string | undefined> | undefined
   #waiting: unknown[] = []
+  /** At least one search if the server cites pages, because few servers of this format count theirs. */
+  searches = 0
 
   /** Whether citations are waiting for their text. */
   get waits(): boolean {
@@ -52,7 +54,9 @@ export class CitationCollector {
     if (at === undefined) return true
     for (const entry of this.#waiting) {
       const annotation = decodeAnnotation(entry, at)
-      if (annotation !== undefined) writer.annotation(annotation)
+      if (annotation === undefined) continue
+      if (annotation.type === 'url_citation') this.searches = 1
+      writer.annotation(annotation)
     }
     this.#waiting = []
     return true
@@ -76,6 +80,7 @@ export class CitationCollector {
   #source(entry: unknown): void {
     const url = typeof entry === 'string' ? entry : isObject(entry) ? asString(entry['url']) : undefined
     if (url === undefined || url === '') return
+    this.searches = 1
     const titles = (this.#titles ??= new Map())
     titles.set(url, (isObject(entry) ? asString(entry['title']) : undefined) ?? titles.get(url))
   }

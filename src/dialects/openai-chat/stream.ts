@@ -11,7 +11,7 @@ import { DeltaTemplate } from '../shared/delta-template.ts'
 import { brokenAnswer, emptyAnswer, errorFromPayload } from '../shared/errors.ts'
 import { parseAnswer } from '../shared/exact-json.ts'
 import { asString, isObject } from '../shared/json.ts'
-import { hasCounts, overlayCounts } from '../shared/usage-counts.ts'
+import { hasCounts, overlayCounts, runsAlone } from '../shared/usage-counts.ts'
 import { CitationCollector, pagesOf } from './annotations.ts'
 import { DeltaReader } from './delta-reader.ts'
 import { lessonOf, readDelta, type LearnedField } from './fast-path.ts'
@@ -94,7 +94,8 @@ export class ChatDecoder implements Decoder {
 
   /** Some servers count with every chunk. */
   get counted(): Usage | undefined {
-    return this.#usage === undefined ? undefined : decodeUsage(this.#usage, this.#target.options.usage)
+    const { searches } = this.#citations
+    return this.#usage === undefined ? runsAlone({ searches }) : decodeUsage(this.#usage, this.#target.options.usage, searches)
   }
 
   push(data: string, event: string | undefined, out: ModelEvent[]): void {

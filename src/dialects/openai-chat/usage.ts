@@ -12,8 +12,12 @@ const number = (...values: readonly unknown[]): number | undefined =>
 
 const objectOf = (value: unknown): { readonly [field: string]: unknown } => (isObject(value) ? value : {})
 
-/** Normalises the usage object of any server of this format. */
-export function decodeUsage(raw: { readonly [field: string]: unknown }, conventions: OpenAiChatOptions['usage']): Usage {
+/**
+ * Normalises the usage object of any server of this format.
+ *
+ * @param searches web searches in the answer, if the server does not count them
+ */
+export function decodeUsage(raw: { readonly [field: string]: unknown }, conventions: OpenAiChatOptions['usage'], searches = 0): Usage {
   const object = (field: string): { readonly [field: string]: unknown } => objectOf(raw[field])
   const promptDetails = { ...object('input_tokens_details'), ...object('prompt_tokens_details') }
   const outputDetails = { ...object('output_tokens_details'), ...object('completion_tokens_details') }
@@ -54,7 +58,7 @@ export function decodeUsage(raw: { readonly [field: string]: unknown }, conventi
     reasoningTokens: reasoning,
     audioInputTokens: number(promptDetails['audio_tokens']),
     imageOutputTokens: number(outputDetails['image_tokens']),
-    serverToolUse: serverTools(raw),
+    serverToolUse: serverTools(raw, searches),
     reportedCost: reportedCost(raw),
     raw,
   })
@@ -73,7 +77,7 @@ function reportedCost(raw: { readonly [field: string]: unknown }): number | unde
   return ticks === undefined || ticks <= 0 ? undefined : ticks / TICKS_PER_USD
 }
 
-function serverTools(raw: { readonly [field: string]: unknown }): Usage['serverToolUse'] | undefined {
+function serverTools(raw: { readonly [field: string]: unknown }, searches: number): Usage['serverToolUse'] | undefined {
   const counts: Record<string, number> = {}
   for (const source of [raw['prompt_tokens_details'], raw['server_tool_use'], raw['server_tool_use_details']]) {
     const searches = isObject(source) ? number(source['web_search_requests']) : undefined
@@ -81,5 +85,6 @@ function serverTools(raw: { readonly [field: string]: unknown }): Usage['serverT
   }
   const queries = number(raw['num_search_queries'])
   if (queries !== undefined && queries > 0) counts['web_search'] ??= queries
+  if (searches > 0) counts['web_search'] ??= searches
   return Object.keys(counts).length > 0 ? counts : undefined
 }
