@@ -77,7 +77,7 @@ function reportedCost(raw: { readonly [field: string]: unknown }): number | unde
   return ticks === undefined || ticks <= 0 ? undefined : ticks / TICKS_PER_USD
 }
 
-function serverTools(raw: { readonly [field: string]: unknown }, searches: number): Usage['serverToolUse'] | undefined {
+function serverTools(raw: { readonly [field: string]: unknown }, seen: number): Usage['serverToolUse'] | undefined {
   const counts: Record<string, number> = {}
   for (const source of [raw['prompt_tokens_details'], raw['server_tool_use'], raw['server_tool_use_details']]) {
     const searches = isObject(source) ? number(source['web_search_requests']) : undefined
@@ -85,6 +85,6 @@ function serverTools(raw: { readonly [field: string]: unknown }, searches: numbe
   }
   const queries = number(raw['num_search_queries'])
   if (queries !== undefined && queries > 0) counts['web_search'] ??= queries
-  if (searches > 0) counts['web_search'] ??= searches
+  if (seen > 0) counts['web_search'] ??= seen
   return Object.keys(counts).length > 0 ? counts : undefined
 }
