@@ -9,6 +9,7 @@ const endpoint = {
   model: 'acme/small',
   pricing: { input: 1, output: 1, webSearch: 0.01 },
   upstreamModel: 'small',
+  outputModalities: new Set(['text']),
   connection: { dialect: { buys: ({ type }: { type: string }) => type === 'code_interpreter' }, options: {} },
 } as unknown as Endpoint
 

@@ -71,14 +71,16 @@ export function unpricedAt({ request }: Call, endpoint: Endpoint): string | unde
   return bought === undefined ? undefined : `${bought.type} of ${servedModel(endpoint)}`
 }
 
-const wantsPictures = ({ request: { modalities } }: Call): boolean => modalities?.includes('image') === true
+/** Whether the answer of an endpoint may have pictures: where nobody says what is wanted, those that can draw do. */
+const mayDraw = ({ request: { modalities } }: Call, { outputModalities }: Endpoint): boolean =>
+  modalities?.includes('image') ?? outputModalities.has('image')
 
 /** What a call may cost at an endpoint, USD. */
 export function costAt(options: CallPriceOptions, call: Call, endpoint: Endpoint, estimate: RequestEstimate, output: number): number {
   return costOfTokens(options, call, endpoint, estimate, Math.min(output, endpoint.maxOutputTokens ?? Infinity))
 }
 
-/** The same for a given number of output tokens, possible or not. If pictures are wanted, all of them are priced as picture tokens. */
+/** The same for a given number of output tokens, possible or not. If pictures may come, all of them are priced as picture tokens. */
 export function costOfTokens(options: CallPriceOptions, call: Call, endpoint: Endpoint, estimate: RequestEstimate, wanted: number): number {
   // Larger counts would be taken for none, and a caller asking for them would be let in for the price of the prompt.
   const produced = Math.min(wanted, MAX_TOKENS)
@@ -87,7 +89,7 @@ export function costOfTokens(options: CallPriceOptions, call: Call, endpoint: En
   const audioInputTokens = estimate.audioTokens === undefined ? undefined : Math.ceil(estimate.audioTokens * PROMPT_MARGIN)
   // Dividing a long list takes time that only a price per request is worth.
   const requests = endpoint.pricing.request === undefined ? undefined : batchesOf(call.request, endpoint)?.length
-  const imageOutputTokens = wantsPictures(call) ? produced : undefined
+  const imageOutputTokens = mayDraw(call, endpoint) ? produced : undefined
   const parts = { inputTokens, audioInputTokens, outputTokens: produced, imageOutputTokens, priceFactor, requests }
   const read = options.costOf(createUsage(parts), endpoint.pricing).total
   const cacheWrites = keptTokens(call, endpoint, inputTokens)

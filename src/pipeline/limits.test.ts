@@ -23,6 +23,7 @@ const endpoint = (factor: number, more: Partial<Endpoint> = {}): Endpoint =>
     providerName: 'Acme',
     pricing: { input: PRICE * factor, output: PRICE * factor },
     maxOutputTokens: 1_000,
+    outputModalities: new Set(['text']),
     connection: { dialect: {}, options: {} },
     ...more,
   }) as Endpoint
@@ -177,6 +178,21 @@ describe('limits around a call', () => {
           yield []
         }),
         one,
+      )
+    }
+    expect(reserved.map(({ amountUsd }) => amountUsd)).toEqual([1.5, 1.5, 10])
+  })
+
+  it(verifies('P29', 'reserve what pictures cost also where nobody says what is wanted, and the model draws'), async () => {
+    const { built, reserved, call } = scene(budget)
+    const pricing = { input: PRICE, output: PRICE, outputImage: 10 * PRICE }
+    for (const outputs of [['text'], ['text', 'image']] as const) {
+      await drain(
+        built.layer(async function* (inner) {
+          await built.beforeAttempt(inner, { endpoint: endpoint(1, { pricing, outputModalities: new Set(outputs) }), isByok: false })
+          yield []
+        }),
+        call(),
       )
     }
     expect(reserved.map(({ amountUsd }) => amountUsd)).toEqual([1.5, 1.5, 10])
