@@ -3,7 +3,7 @@ import type { Call } from '../core/call.ts'
 import type { Endpoint } from '../core/endpoint.ts'
 import { computeCost } from '../catalog/cost.ts'
 import { estimateRequest } from '../router/estimate.ts'
-import { costAt, searchesAt, unpricedAt } from './call-price.ts'
+import { boundBy, costAt, leastAt, outputAt, searchesAt, unpricedAt } from './call-price.ts'
 
 const endpoint = {
   model: 'acme/small',
@@ -63,8 +63,40 @@ describe('searches of a vendor', () => {
   })
 })
 
+const options = { catalog: () => undefined as never, costOf: computeCost, policy: () => ({ expectedOutputTokens: 1_024 }), defaults: () => ({}) }
+
+describe('an answer with a picture, of which a part is paid for and is nothing', () => {
+  const TOKENS = 1_290
+  const painter = {
+    ...endpoint,
+    pricing: { input: 0, output: 1, outputImage: 10 },
+    outputModalities: new Set(['text', 'image']),
+  } as unknown as Endpoint
+  const asking = (request: object): Call => ({ request: { input: [], ...request }, trace: { params: {} } }) as unknown as Call
+  const estimate = { inputTokens: 0, leastTokens: 0, inputs: 0 }
+  const least = (call: Call): number => leastAt(options, call, painter, estimate) * 1e6
+
+  it.each([{ modalities: ['image'] }, {}])('is made only if one fits: %o', (request) => {
+    const call = asking(request)
+    expect(outputAt(options, call, painter)).toBe(TOKENS)
+    expect(least(call)).toBeCloseTo(10 * TOKENS)
+    expect(boundBy(options, call, painter, estimate, 0.02)).toEqual({ maxOutputTokens: 2_000 })
+    expect(boundBy(options, call, painter, estimate, 0.001)).toEqual({ maxOutputTokens: TOKENS })
+  })
+
+  it('is as long as its caller says', () => {
+    expect(least(asking({ modalities: ['image'], max_output_tokens: 500 }))).toBeCloseTo(5_000)
+  })
+
+  it('is not meant where only text is wanted', () => {
+    const call = asking({ modalities: ['text'] })
+    expect(outputAt(options, call, painter)).toBe(1_024)
+    expect(least(call)).toBeCloseTo(64)
+    expect(boundBy(options, call, painter, estimate, 0.0001)).toEqual({ maxOutputTokens: 100 })
+  })
+})
+
 it('embeddings that take several requests have the price of each reserved', () => {
-  const options = { catalog: () => undefined as never, costOf: computeCost, policy: () => ({ expectedOutputTokens: 1_024 }), defaults: () => ({}) }
   const embedder = (most: number): Endpoint =>
     ({ ...endpoint, pricing: { request: 0.5 }, connection: { dialect: { batch: () => ({ inputs: most }) } } }) as unknown as Endpoint
   const input = ['a', 'b', 'c', 'd', 'e'].map((content) => ({ type: 'message', role: 'user', content }))

@@ -3,6 +3,7 @@ import { servedModel } from '../core/endpoint-names.ts'
 import type { Catalog, Endpoint } from '../core/endpoint.ts'
 import type { Cost } from '../core/generation.ts'
 import { toolsGiven, type OtherTool, type Tool } from '../core/item.ts'
+import { PICTURE_TOKENS } from '../core/picture-items.ts'
 import { isPerRequest, isSearchPriced, type Pricing } from '../core/pricing.ts'
 import { asksForEmbeddings, MAX_TOOL_CALLS } from '../core/request.ts'
 import { createUsage, MAX_TOKENS, type Usage } from '../core/usage.ts'
@@ -37,12 +38,20 @@ export function outputTokens(options: Pick<CallPriceOptions, 'policy'>, call: Ca
   return call.request.max_output_tokens ?? options.policy().expectedOutputTokens
 }
 
-/** The same at one endpoint, where reasoning may come on top of the answer. */
-export function outputAt(options: Pick<CallPriceOptions, 'policy'>, call: Call, { connection, upstreamModel, maxOutputTokens }: Endpoint): number {
+/** The same at one endpoint, where reasoning may come on top of the answer, and a picture may take more than is expected. */
+export function outputAt(options: Pick<CallPriceOptions, 'policy'>, call: Call, endpoint: Endpoint): number {
+  const { connection, upstreamModel, maxOutputTokens } = endpoint
   const { dialect, options: declared } = connection
   const most = dialect.mostOutput?.(call.request, { options: declared, upstreamModel, ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }) })
-  return most ?? outputTokens(options, call)
+  if (most !== undefined) return most
+  const wanted = outputTokens(options, call)
+  return drawsFreely(call, endpoint) ? Math.max(wanted, PICTURE_TOKENS) : wanted
 }
+
+/** Whether there may be a picture, and its caller sets no bound. A part of one is paid for and is nothing. */
+const drawsFreely = (call: Call, endpoint: Endpoint): boolean => call.request.max_output_tokens == null && mayDraw(call, endpoint)
+
+const leastOutput = (call: Call, endpoint: Endpoint): number => (drawsFreely(call, endpoint) ? PICTURE_TOKENS : LEAST_OUTPUT_TOKENS)
 
 /** A vendor's own search, in any version; searches of the gateway are paid one by one. */
 const OWN_SEARCH = /^web_search/
@@ -129,7 +138,13 @@ const isBound = (value: unknown): value is number => typeof value === 'number' &
 
 /** What must be left for a call to start; a caller who sets a bound wants all of it. */
 export function leastAt(options: CallPriceOptions, call: Call, endpoint: Endpoint, estimate: RequestEstimate): number {
-  return costAt(options, call, endpoint, estimate, call.request.max_output_tokens == null ? LEAST_OUTPUT_TOKENS : outputAt(options, call, endpoint))
+  return costAt(
+    options,
+    call,
+    endpoint,
+    estimate,
+    call.request.max_output_tokens == null ? leastOutput(call, endpoint) : outputAt(options, call, endpoint),
+  )
 }
 
 interface DoorPrice {
@@ -187,7 +202,7 @@ export function boundBy(
   // At the prices in force for a prompt of this length at this hour.
   const perMillion = costOfTokens(options, call, endpoint, estimate, 1_000_000) - prompt
   const affordable = perMillion <= 0 ? outputTokens(options, call) : Math.floor(((leftUsd - prompt) / perMillion) * 1_000_000)
-  const maxOutputTokens = Math.max(LEAST_OUTPUT_TOKENS, affordable)
+  const maxOutputTokens = Math.max(leastOutput(call, endpoint), affordable)
   call.trace.params['max_output_tokens'] = `limited to ${maxOutputTokens} by what is left of the budget`
   return { maxOutputTokens }
 }
