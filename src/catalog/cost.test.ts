@@ -52,6 +52,15 @@ describe('the cost of an answer', () => {
     expect(computeCost(usage, { input: 2, output: 1 }).input).toBe(2)
   })
 
+  test('pictures in a prompt have their price where one is known', () => {
+    const usage = million({ inputTokens: 1_000_000, imageInputTokens: 250_000 })
+    expect(computeCost(usage, { input: 2, inputImage: 10 }).input).toBeCloseTo(0.75 * 2 + 0.25 * 10, 12)
+    expect(computeCost(addUsage(usage, usage), { input: 2, inputImage: 10 }).input).toBeCloseTo(1.5 * 2 + 0.5 * 10, 12)
+    expect(computeCost(usage, { input: 2 }).input).toBe(2)
+    const beside = million({ inputTokens: 1_000_000, audioInputTokens: 900_000, imageInputTokens: 900_000 })
+    expect(computeCost(beside, { input: 2, inputAudio: 3, inputImage: 10 }).input).toBeCloseTo(0.9 * 3 + 0.1 * 10, 12)
+  })
+
   test('audio that was read from a cache is charged once as cached audio, and the text beside it as text', () => {
     const usage = million({ inputTokens: 1_000_000, cachedTokens: 400_000, audioInputTokens: 500_000, cachedAudioTokens: 400_000 })
     const pricing = { input: 2, output: 1, cacheRead: 0.5, inputAudio: 10 }

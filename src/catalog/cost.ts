@@ -13,6 +13,7 @@ interface Rates {
   readonly cacheWrite1h?: number
   readonly inputAudio?: number
   readonly cacheReadAudio?: number
+  readonly inputImage?: number
   readonly outputImage?: number
 }
 
@@ -70,18 +71,20 @@ export function computeCost(usage: Usage, pricing: Pricing, extras: { readonly [
   return { total: input + output + extra, input, output, cacheDiscount, ...listed, source: isKnown(usage, rates, pricing) ? 'catalog' : 'unknown' }
 }
 
-/** The cost of the tokens that the model read, per million, and how much the cache saved: text, audio, cache reads and writes. */
+/** The cost of the tokens that the model read, per million, and how much the cache saved: text, audio, pictures, cache reads and writes. */
 function inputCost(usage: Usage, rates: Rates): { readonly seen: number; readonly saved: number } {
-  const { cachedTokens, cachedAudioTokens = 0, audioInputTokens = 0, cacheWriteTokens, cacheWrite1hTokens = 0 } = usage
+  const { cachedTokens, cachedAudioTokens = 0, audioInputTokens = 0, imageInputTokens = 0, cacheWriteTokens, cacheWrite1hTokens = 0 } = usage
   const price = rates.input ?? 0
-  const { cacheRead = price, cacheWrite = price, inputAudio = price } = rates
+  const { cacheRead = price, cacheWrite = price, inputAudio = price, inputImage = price } = rates
   const plain = usage.inputTokens - cachedTokens - cacheWriteTokens
   const audio = rates.inputAudio === undefined ? 0 : Math.min(audioInputTokens - cachedAudioTokens, plain)
+  const pictures = Math.min(imageInputTokens, plain - audio)
   const cachedAudio = rates.cacheReadAudio === undefined ? 0 : Math.min(cachedAudioTokens, cachedTokens)
   const cached = (cachedTokens - cachedAudio) * cacheRead + cachedAudio * (rates.cacheReadAudio ?? 0)
   const written = (cacheWriteTokens - cacheWrite1hTokens) * cacheWrite + cacheWrite1hTokens * (rates.cacheWrite1h ?? cacheWrite)
   const uncached = (cachedTokens - cachedAudio + cacheWriteTokens) * price + cachedAudio * inputAudio
-  return { seen: (plain - audio) * price + audio * inputAudio + cached + written, saved: uncached - cached - written }
+  const read = (plain - audio - pictures) * price + audio * inputAudio + pictures * inputImage
+  return { seen: read + cached + written, saved: uncached - cached - written }
 }
 
 /** Text, and pictures if they have their own price. */

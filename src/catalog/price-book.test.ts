@@ -44,6 +44,11 @@ describe('a model', () => {
     expect(book.find(vendor, id)).toBe(book.find(vendor, bare))
   })
 
+  it('that makes vectors of pictures has the price of pictures, too', () => {
+    const { pricing } = book.embeddings('google').find(({ id }) => id === 'gemini-embedding-2')!
+    expect(pricing.inputImage).toBeGreaterThan(pricing.input!)
+  })
+
   it('of somebody else is not taken for it', () => {
     expect(book.find('google', 'projects/p/locations/l/endpoints/gemini-2.5-pro')).toBeUndefined()
     expect(book.find('google', 'somebody/gemini-2.5-pro')).toBeUndefined()

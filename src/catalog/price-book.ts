@@ -192,6 +192,7 @@ function flatten(prices: ModelPrice): Pricing {
   for (const [key, source] of Object.entries(TOKEN_PRICES)) setPrice(result, key, baseOf(prices[source]))
   setPrice(result, 'inputAudio', baseOf(prices['input_audio_mtok']))
   setPrice(result, 'cacheReadAudio', baseOf(prices['cache_audio_read_mtok']))
+  setPrice(result, 'inputImage', baseOf(prices['input_image_mtok']))
   setPrice(result, 'outputImage', baseOf(prices['output_image_mtok']))
   setPrice(result, 'request', perUnit(prices['requests_kcount']))
   setPrice(result, 'webSearch', perUnit(prices['web_searches_kcount']))

@@ -22,6 +22,7 @@ export interface PriceWindow extends TokenPrices {
   readonly since?: number
   readonly inputAudio?: number
   readonly cacheReadAudio?: number
+  readonly inputImage?: number
   readonly outputImage?: number
   /** With `since`: the tiers of the announced price list, which replace the earlier ones. */
   readonly tiers?: readonly PriceTier[]
@@ -32,6 +33,8 @@ export interface Pricing extends TokenPrices {
   readonly inputAudio?: number
   /** Audio that was read from a cache; if absent, the general cache-read price applies. */
   readonly cacheReadAudio?: number
+  /** Image tokens in the prompt; if absent, the input price applies. */
+  readonly inputImage?: number
   /** Image tokens in the answer; if absent, the output price applies. */
   readonly outputImage?: number
   readonly request?: number

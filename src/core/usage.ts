@@ -15,6 +15,8 @@ export interface Usage {
   readonly audioInputTokens?: number
   /** Audio among `cachedTokens`; part of `audioInputTokens`. */
   readonly cachedAudioTokens?: number
+  /** Pictures in the prompt; part of `inputTokens`. Only told where they have a price of their own. */
+  readonly imageInputTokens?: number
   readonly imageOutputTokens?: number
   /** The tokens that are charged, if they differ from what the model read and wrote: some vendors do not charge for what they add to a prompt themselves. */
   readonly billed?: { readonly inputTokens: number; readonly outputTokens: number }
@@ -66,6 +68,7 @@ const counts = (uses: { readonly [tool: string]: number }): { readonly [tool: st
       .map(([tool, value]) => [tool, count(value)]),
   )
 
+type Draft = { -readonly [K in keyof Usage]: Usage[K] }
 type UsageParts = { readonly [K in keyof Usage]?: Usage[K] | null | undefined }
 
 /**
@@ -77,7 +80,7 @@ export function createUsage(parts: UsageParts): Usage {
   const outputTokens = count(parts.outputTokens)
   const cachedTokens = Math.min(count(parts.cachedTokens), inputTokens)
   const cacheWriteTokens = Math.min(count(parts.cacheWriteTokens), inputTokens - cachedTokens)
-  const usage: { -readonly [K in keyof Usage]: Usage[K] } = {
+  const usage: Draft = {
     inputTokens,
     cachedTokens,
     cacheWriteTokens,
@@ -86,9 +89,7 @@ export function createUsage(parts: UsageParts): Usage {
     totalTokens: inputTokens + outputTokens,
   }
   if (parts.cacheWrite1hTokens) usage.cacheWrite1hTokens = Math.min(count(parts.cacheWrite1hTokens), cacheWriteTokens)
-  if (parts.audioInputTokens) usage.audioInputTokens = Math.min(count(parts.audioInputTokens), inputTokens)
-  if (parts.cachedAudioTokens) usage.cachedAudioTokens = Math.min(count(parts.cachedAudioTokens), usage.audioInputTokens ?? 0, cachedTokens)
-  if (parts.imageOutputTokens) usage.imageOutputTokens = count(parts.imageOutputTokens)
+  setMedia(usage, parts)
   if (parts.billed) usage.billed = { inputTokens: count(parts.billed.inputTokens), outputTokens: count(parts.billed.outputTokens) }
   const { priceFactor } = parts
   if (typeof priceFactor === 'number' && priceFactor > 0 && priceFactor <= MAX_FACTOR && priceFactor !== 1) usage.priceFactor = priceFactor
@@ -99,6 +100,14 @@ export function createUsage(parts: UsageParts): Usage {
   if (parts.estimated) usage.estimated = true
   if (parts.raw !== undefined && parts.raw !== null) usage.raw = parts.raw
   return usage
+}
+
+function setMedia(usage: Draft, { audioInputTokens, cachedAudioTokens, imageInputTokens, imageOutputTokens }: UsageParts): void {
+  const { inputTokens, cachedTokens } = usage
+  if (audioInputTokens) usage.audioInputTokens = Math.min(count(audioInputTokens), inputTokens)
+  if (cachedAudioTokens) usage.cachedAudioTokens = Math.min(count(cachedAudioTokens), usage.audioInputTokens ?? 0, cachedTokens)
+  if (imageInputTokens) usage.imageInputTokens = Math.min(count(imageInputTokens), inputTokens)
+  if (imageOutputTokens) usage.imageOutputTokens = count(imageOutputTokens)
 }
 
 export const ZERO_USAGE: Usage = createUsage({})
@@ -128,7 +137,7 @@ export function mendEstimate(estimate: Usage, counted: Usage | undefined): Usage
 
 /** Sums the usage of several upstream calls of one answer (tool loop, continued streams). */
 export function addUsage(a: Usage, b: Usage): Usage {
-  const both = (part: 'cacheWrite1hTokens' | 'audioInputTokens' | 'cachedAudioTokens' | 'imageOutputTokens'): number =>
+  const both = (part: 'cacheWrite1hTokens' | 'audioInputTokens' | 'cachedAudioTokens' | 'imageInputTokens' | 'imageOutputTokens'): number =>
     (a[part] ?? 0) + (b[part] ?? 0)
   const tools: Record<string, number> = { ...a.serverToolUse }
   for (const [tool, n] of Object.entries(b.serverToolUse ?? {})) tools[tool] = (tools[tool] ?? 0) + n
@@ -141,6 +150,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
     reasoningTokens: a.reasoningTokens + b.reasoningTokens,
     audioInputTokens: both('audioInputTokens'),
     cachedAudioTokens: both('cachedAudioTokens'),
+    imageInputTokens: both('imageInputTokens'),
     imageOutputTokens: both('imageOutputTokens'),
     billed: a.billed === undefined && b.billed === undefined ? undefined : addBilled(a.billed ?? a, b.billed ?? b),
     priceFactor: factorOf(a, b),

@@ -212,4 +212,7 @@ interface Failed {
   readonly record: AttemptRecord
 }
 
-const estimateOf = (request: ModelRequest): Usage => createUsage({ inputTokens: estimateRequest(request).inputTokens, estimated: true })
+function estimateOf(request: ModelRequest): Usage {
+  const { inputTokens, imageTokens } = estimateRequest(request)
+  return createUsage({ inputTokens, imageInputTokens: imageTokens, estimated: true })
+}

@@ -104,3 +104,14 @@ it('embeddings that take several requests have the price of each reserved', () =
   const reserved = (most: number): number => costAt(options, call, embedder(most), estimateRequest(call.request), 0)
   expect([reserved(2), reserved(5)]).toEqual([1.5, 0.5])
 })
+
+it('pictures in a prompt are reserved at their own price', () => {
+  const seeing = { ...endpoint, pricing: { input: 1, inputImage: 4 } } as unknown as Endpoint
+  const costOf = (content: readonly object[]): number => {
+    const call = { request: { modalities: ['embeddings'], input: [{ type: 'message', role: 'user', content }] } } as unknown as Call
+    return costAt(options, call, seeing, estimateRequest(call.request), 0)
+  }
+  const picture = { type: 'input_image', image_url: 'https://example.com/a.png', detail: 'low' }
+  const text = costOf([])
+  expect((costOf([picture]) - text) * 1e6).toBeCloseTo(4 * Math.ceil(85 * 1.35), -1)
+})

@@ -96,10 +96,11 @@ export function costOfTokens(options: CallPriceOptions, call: Call, endpoint: En
   const inputTokens = Math.ceil(estimate.inputTokens * PROMPT_MARGIN)
   const priceFactor = priceMultiple(call.request, endpoint)
   const audioInputTokens = estimate.audioTokens === undefined ? undefined : Math.ceil(estimate.audioTokens * PROMPT_MARGIN)
+  const imageInputTokens = estimate.imageTokens === undefined ? undefined : Math.ceil(estimate.imageTokens * PROMPT_MARGIN)
   // Dividing a long list takes time that only a price per request is worth.
   const requests = endpoint.pricing.request === undefined ? undefined : batchesOf(call.request, endpoint)?.length
   const imageOutputTokens = mayDraw(call, endpoint) ? produced : undefined
-  const parts = { inputTokens, audioInputTokens, outputTokens: produced, imageOutputTokens, priceFactor, requests }
+  const parts = { inputTokens, audioInputTokens, imageInputTokens, outputTokens: produced, imageOutputTokens, priceFactor, requests }
   const read = options.costOf(createUsage(parts), endpoint.pricing).total
   const cacheWrites = keptTokens(call, endpoint, inputTokens)
   return cacheWrites === undefined ? read : Math.max(read, options.costOf(createUsage({ ...parts, ...cacheWrites }), endpoint.pricing).total)

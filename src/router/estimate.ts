@@ -15,6 +15,8 @@ export interface RequestEstimate {
   readonly leastTokens: number
   /** The part of `inputTokens` that is audio, if there is any, because it usually has another price. */
   readonly audioTokens?: number
+  /** The same of pictures. */
+  readonly imageTokens?: number
   /** Modality bits of the input beyond text. */
   readonly inputs: number
   /** The tokens that must fit into a window at a time, if that is not everything: each text of an embeddings request has the window to itself. */
@@ -59,15 +61,16 @@ export function textTokens(text: string): number {
 interface Tally {
   text: number
   media: number
-  /** Part of `media`. */
+  /** Parts of `media`. */
   audio: number
+  image: number
   inputs: number
   budget: number
 }
 
 /** `notSent`: notes of an encoder (`dropped`), which name the types of items that its endpoint did not receive. */
 export function estimateRequest(request: ModelRequest, notSent: readonly string[] = []): RequestEstimate {
-  const tally: Tally = { text: 0, media: 0, audio: 0, inputs: 0, budget: WALK_BUDGET }
+  const tally: Tally = { text: 0, media: 0, audio: 0, image: 0, inputs: 0, budget: WALK_BUDGET }
   if (typeof request.instructions === 'string') tally.text += textTokens(request.instructions) + ITEM_OVERHEAD
   for (const item of request.input) if (notSent.length === 0 || !notSent.includes(`input: ${item.type}`)) addItem(item, tally)
   for (const tool of request.tools ?? []) walk(tool, tally, 'named', 0)
@@ -77,8 +80,9 @@ export function estimateRequest(request: ModelRequest, notSent: readonly string[
   const { inputTokens, leastTokens } = tokensIn(tally)
   const { inputs } = tally
   const audio = tally.audio === 0 ? {} : { audioTokens: Math.ceil(tally.audio) }
+  const image = tally.image === 0 ? {} : { imageTokens: tally.image }
   const longest = asksForEmbeddings(request) ? { longest: longestOf(request) } : {}
-  return { inputTokens, leastTokens, inputs, ...audio, ...longest }
+  return { inputTokens, leastTokens, inputs, ...audio, ...image, ...longest }
 }
 
 const tokensIn = ({ text, media }: Tally): Pick<RequestEstimate, 'inputTokens' | 'leastTokens'> => ({
@@ -88,7 +92,7 @@ const tokensIn = ({ text, media }: Tally): Pick<RequestEstimate, 'inputTokens' |
 
 /** The same for a single item. */
 export function estimateItem(item: InputItem): Pick<RequestEstimate, 'inputTokens' | 'leastTokens'> {
-  const tally: Tally = { text: 0, media: 0, audio: 0, inputs: 0, budget: WALK_BUDGET }
+  const tally: Tally = { text: 0, media: 0, audio: 0, image: 0, inputs: 0, budget: WALK_BUDGET }
   addItem(item, tally)
   return tokensIn(tally)
 }
@@ -167,10 +171,13 @@ function addContent(content: unknown, tally: Tally): void {
 
 function addPart(part: { readonly [key: string]: unknown }, tally: Tally): void {
   switch (part['type']) {
-    case 'input_image':
+    case 'input_image': {
+      const tokens = part['detail'] === 'low' ? IMAGE_TOKENS_LOW : IMAGE_TOKENS
       tally.inputs |= modalityBit('image')
-      tally.media += part['detail'] === 'low' ? IMAGE_TOKENS_LOW : IMAGE_TOKENS
+      tally.media += tokens
+      tally.image += tokens
       break
+    }
     case 'input_file': {
       tally.inputs |= modalityBit('file')
       const data = part['file_data']

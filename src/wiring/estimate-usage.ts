@@ -9,11 +9,12 @@ export function estimateUsage(call: Call): Usage {
   if (call.trace.served === undefined) return createUsage({})
   const { text, reasoning } = writtenText(call.output())
   const reasoningTokens = Math.ceil(textTokens(reasoning))
-  const { inputTokens, audioTokens } = estimateRequest(call.request, call.trace.served.dropped)
+  const { inputTokens, audioTokens, imageTokens } = estimateRequest(call.request, call.trace.served.dropped)
   const imageOutputTokens = picturesIn(call) * PICTURE_TOKENS
   const estimate = createUsage({
     inputTokens,
     audioInputTokens: audioTokens,
+    imageInputTokens: imageTokens,
     outputTokens: Math.ceil(textTokens(text)) + reasoningTokens + imageOutputTokens + (call.trace.undeliveredTokens ?? 0),
     imageOutputTokens,
     reasoningTokens,

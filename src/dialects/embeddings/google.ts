@@ -3,6 +3,7 @@ import type { JsonObject } from '../../core/item.ts'
 import { createUsage, type Usage } from '../../core/usage.ts'
 import type { ContentPart } from '../shared/content-parts.ts'
 import { isObject } from '../shared/json.ts'
+import { modalityTokens } from '../shared/modality-tokens.ts'
 import type { EmbeddingInput } from './inputs.ts'
 import { bytesOf, untakeable } from './media.ts'
 
@@ -48,6 +49,10 @@ function encodePart(part: ContentPart, target: InputTarget): JsonObject {
 
 /** Not all models count tokens; a missing count is estimated. */
 export function usageOf(usage: unknown): Usage | undefined {
-  const count = isObject(usage) ? (usage['promptTokenCount'] ?? usage['totalTokenCount']) : undefined
-  return typeof count === 'number' && count > 0 ? createUsage({ inputTokens: count, raw: usage }) : undefined
+  if (!isObject(usage)) return undefined
+  const count = usage['promptTokenCount'] ?? usage['totalTokenCount']
+  if (typeof count !== 'number' || count <= 0) return undefined
+  // Both APIs list the same under names of their own.
+  const imageInputTokens = modalityTokens(usage['promptTokensDetails'] ?? usage['promptTokenDetails'], 'IMAGE')
+  return createUsage({ inputTokens: count, imageInputTokens, raw: usage })
 }

@@ -166,6 +166,19 @@ describe('vertex-embed-content', () => {
   })
 })
 
+it('pictures, which cost more than text, are counted by themselves in both of Google’s formats', () => {
+  const parts = [
+    { modality: 'TEXT', tokenCount: 6 },
+    { modality: 'IMAGE', tokenCount: 258 },
+  ]
+  const counted = [{ usage: { inputTokens: 264, imageInputTokens: 258 } }]
+  const values = { values: [1] }
+  const toDevelopers = { embeddings: [values], usageMetadata: { promptTokenCount: 264, promptTokenDetails: parts } }
+  expect(decoded(geminiEmbeddings, toDevelopers, 'a')).toMatchObject(counted)
+  const onVertex = { embedding: values, usageMetadata: { promptTokenCount: 264, promptTokensDetails: parts } }
+  expect(decoded(vertexEmbedContent, onVertex, 'a')).toMatchObject(counted)
+})
+
 describe('formats of text alone', () => {
   it('read parts one after the other, and leave pictures to another endpoint', () => {
     const parts = said({ type: 'input_text', text: 'a' }, { type: 'input_text', text: 'b' })

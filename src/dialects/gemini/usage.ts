@@ -1,17 +1,10 @@
 import { createUsage } from '../../core/usage.ts'
 import type { Usage } from '../../core/usage.ts'
-import { isObject } from '../shared/json.ts'
+import { modalityTokens } from '../shared/modality-tokens.ts'
 
 type Json = { readonly [field: string]: unknown }
 
 const number = (value: unknown): number | undefined => (typeof value === 'number' && Number.isFinite(value) ? value : undefined)
-
-/** Tokens of one modality in a list of details, which may contain it more than once. */
-function modality(details: unknown, name: string): number | undefined {
-  if (!Array.isArray(details)) return undefined
-  const counts = details.flatMap((each) => (isObject(each) && each['modality'] === name ? (number(each['tokenCount']) ?? []) : []))
-  return counts.length === 0 ? undefined : counts.reduce((sum, count) => sum + count)
-}
 
 /**
  * Normalises `usageMetadata`. Thoughts are counted separately from the candidates, and content that tools added to the prompt separately from the
@@ -32,9 +25,9 @@ export function decodeUsage(raw: Json, searches = 0): Usage {
     outputTokens: inclusive ? visible : visible + thoughts,
     cachedTokens: number(raw['cachedContentTokenCount']),
     reasoningTokens: thoughts,
-    audioInputTokens: modality(raw['promptTokensDetails'], 'AUDIO'),
-    cachedAudioTokens: modality(raw['cacheTokensDetails'], 'AUDIO'),
-    imageOutputTokens: modality(raw['candidatesTokensDetails'], 'IMAGE'),
+    audioInputTokens: modalityTokens(raw['promptTokensDetails'], 'AUDIO'),
+    cachedAudioTokens: modalityTokens(raw['cacheTokensDetails'], 'AUDIO'),
+    imageOutputTokens: modalityTokens(raw['candidatesTokensDetails'], 'IMAGE'),
     serverToolUse: searches > 0 ? { web_search: searches } : undefined,
     raw,
   })
