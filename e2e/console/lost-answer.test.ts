@@ -29,6 +29,20 @@ describe.skipIf(!hasBrowser)('a change that the gateway made, and the page was n
     expect(problems).toEqual([])
   })
 
+  it('says that JSON of a proxy is no answer of the gateway, and keeps what was typed', async () => {
+    const { page, problems } = await browser.console(gateway, '/workspaces')
+    await page.route('**/api/v1/workspaces', (route) =>
+      route.request().method() === 'POST' ? route.fulfill({ json: { message: 'maintenance' } }) : route.continue(),
+    )
+    await page.getByRole('button', { name: 'Create workspace' }).click()
+    const form = page.getByRole('dialog', { name: 'Create a workspace' })
+    await form.getByLabel('Name').fill('Team A')
+    await form.getByRole('button', { name: 'Create workspace' }).click()
+    await form.getByText('The answer did not come from the gateway.').waitFor({ timeout: 5_000 })
+    expect(await form.getByLabel('Name').inputValue()).toBe('Team A')
+    expect(problems).toEqual([])
+  })
+
   it('no longer lists what somebody else deleted, once the gateway said that there is no such thing', async () => {
     const made = await gateway.api('POST', '/api/v1/guardrails', { name: 'Shared' })
     const { id } = ((await made.json()) as { readonly data: { readonly id: string } }).data

@@ -97,6 +97,24 @@ describe('a call of the API', () => {
     },
   )
 
+  it.each(['{"message":"maintenance"}', 'null', '{"status":"ok"}'])(
+    'does not take a change for made because something else answered %s',
+    async (text) => {
+      const api = createApi({ key: 'sk-1', fetch: scripted(() => new Response(text)).fetch })
+      const foreign = { status: 0, message: expect.stringContaining('did not come from the gateway') }
+      await expect(api('POST /api/v1/keys', { body: { name: 'ci' } })).rejects.toMatchObject(foreign)
+      await expect(api('DELETE /api/v1/keys/{hash}', { params: { hash: 'h' } })).rejects.toMatchObject(foreign)
+    },
+  )
+
+  it.each(['{"data":{}}', '{"deleted":true}', '{"assigned_count":0}', '{"unassigned_count":0}', '{"replayed":0}', '{"purged":0}'])(
+    'takes %s for the answer of the gateway to a change',
+    async (text) => {
+      const api = createApi({ key: 'sk-1', fetch: scripted(() => new Response(text)).fetch })
+      expect(await api('DELETE /api/v1/keys/{hash}', { params: { hash: 'h' } })).toEqual(JSON.parse(text))
+    },
+  )
+
   it('waits longer where the gateway itself waits for a platform, or works through its queue', async () => {
     const limits: number[] = []
     const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {

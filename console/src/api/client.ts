@@ -87,18 +87,25 @@ export function createApi({ key, fetch: send = (url, init) => fetch(url, init), 
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }),
     )
-    if (response.ok) {
-      const answer: unknown = await reached(() => response.json())
-      if (method === 'GET' && !hasData(answer)) throw new ApiError(0, FOREIGN, FOREIGN_MESSAGE)
-      return answer
-    }
+    if (response.ok) return answerIn(response, method === 'GET' ? READ : CHANGED)
     throw refuse(refusalOf(response.status, await response.text().catch(() => '')))
   }
   return call as Api
 }
 
-/** As everything has that pages read from the gateway. A proxy's JSON has not, and a page that was given it would fail with all that was typed there. */
-const hasData = (answer: unknown): boolean => typeof answer === 'object' && answer !== null && 'data' in answer
+/** Members of what the pages read from the gateway, and of what it answers to their changes: each answer has one of them. */
+const READ = ['data']
+const CHANGED = [...READ, 'deleted', 'assigned_count', 'unassigned_count', 'replayed', 'purged']
+
+/**
+ * The answer of the gateway, known by one of these members. A proxy's JSON has none of them: a page that was given it would fail with all that was typed
+ * there, and a change would pass for made.
+ */
+async function answerIn(response: Response, members: readonly string[]): Promise<unknown> {
+  const answer: unknown = await reached(() => response.json())
+  if (typeof answer === 'object' && answer !== null && members.some((member) => member in answer)) return answer
+  throw new ApiError(0, FOREIGN, FOREIGN_MESSAGE)
+}
 
 interface Loose {
   readonly params?: { readonly [name: string]: string }
