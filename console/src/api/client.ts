@@ -101,7 +101,7 @@ const CHANGED = [...READ, 'deleted', 'assigned_count', 'unassigned_count', 'repl
  * The answer of the gateway, known by one of these members. A proxy's JSON has none of them: a page that was given it would fail with all that was typed
  * there, and a change would pass for made.
  */
-async function answerIn(response: Response, members: readonly string[]): Promise<unknown> {
+export async function answerIn(response: Response, members: readonly string[]): Promise<unknown> {
   const answer: unknown = await reached(() => response.json())
   if (typeof answer === 'object' && answer !== null && members.some((member) => member in answer)) return answer
   throw new ApiError(0, FOREIGN, FOREIGN_MESSAGE)

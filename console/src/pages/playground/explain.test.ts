@@ -14,3 +14,10 @@ it('says why it was refused', async () => {
   const refusal = { error: { code: 400, message: 'no such model', metadata: { error_type: 'invalid_request', path: 'model' } } }
   await expect(asked(async () => Response.json(refusal, { status: 400 }))).rejects.toMatchObject({ status: 400, message: 'no such model' })
 })
+
+it.each(['{"message":"maintenance"}', 'null', '[]'])('takes %s for the answer of something else, such as a proxy', async (text) => {
+  await expect(asked(async () => new Response(text))).rejects.toMatchObject({
+    status: 0,
+    message: expect.stringContaining('did not come from the gateway'),
+  })
+})

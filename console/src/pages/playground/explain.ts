@@ -1,4 +1,4 @@
-import { reached, refusalOf } from '../../api/client.ts'
+import { answerIn, reached, refusalOf } from '../../api/client.ts'
 import type { Body } from './body.ts'
 
 /** The members of a plan that are shown. */
@@ -50,5 +50,5 @@ export async function explain(body: Body, { key, signal, fetch: call = (url, ini
     }),
   )
   if (!response.ok) throw refusalOf(response.status, await response.text().catch(() => ''))
-  return (await reached(() => response.json())) as Plan
+  return (await answerIn(response, ['attempts'])) as Plan
 }

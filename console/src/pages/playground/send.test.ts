@@ -42,11 +42,16 @@ it('reads events wherever the network cuts them, even within a character', async
 })
 
 it('reads an answer that is not a stream, and an error with its original text', async () => {
-  expect(await happenings(() => Response.json({ id: 'gen-2', status: 'completed' }))).toEqual([
+  expect(await happenings(() => Response.json({ id: 'gen-2', status: 'completed', output: [] }))).toEqual([
     { type: 'head', id: undefined },
-    { type: 'whole', response: { id: 'gen-2', status: 'completed' } },
+    { type: 'whole', response: { id: 'gen-2', status: 'completed', output: [] } },
   ])
   expect((await happenings(() => new Response('no', { status: 403 }))).at(-1)).toEqual({ type: 'refused', status: 403, text: 'no' })
+})
+
+it.each(['{"message":"maintenance"}', 'null', '[]'])('takes %s for the answer of something else, such as a proxy', async (text) => {
+  const message = expect.stringContaining('did not come from the gateway')
+  expect((await happenings(() => new Response(text))).at(-1)).toMatchObject({ type: 'broken', message })
 })
 
 it('distinguishes a broken connection from one the user stopped', async () => {

@@ -1,5 +1,5 @@
 import { createParser } from 'eventsource-parser'
-import { ApiError, reached } from '../../api/client.ts'
+import { answerIn, ApiError } from '../../api/client.ts'
 import type { Body } from './body.ts'
 import type { RunEvent, Resource } from './fold.ts'
 import type { StreamEvent } from './run.ts'
@@ -24,7 +24,7 @@ export async function send(body: Body, { key, signal, onEvent, fetch: call = (ur
     onEvent({ type: 'head', id: response.headers.get('x-generation-id') ?? undefined })
     if (!response.ok) onEvent({ type: 'refused', status: response.status, text: await response.text() })
     else if (response.headers.get('content-type')?.startsWith('text/event-stream') === true) await readEvents(response, onEvent)
-    else onEvent({ type: 'whole', response: (await reached(() => response.json())) as Resource })
+    else onEvent({ type: 'whole', response: (await answerIn(response, ['output'])) as Resource })
   } catch (error) {
     if (signal.aborted) onEvent({ type: 'stopped' })
     else if (error instanceof ApiError) onEvent({ type: 'broken', message: error.message })
