@@ -43,6 +43,19 @@ describe.skipIf(!hasBrowser)('a change that the gateway made, and the page was n
     expect(problems).toEqual([])
   })
 
+  it('lists what somebody else made, once the gateway said that its name is taken', async () => {
+    const { page, problems } = await browser.console(gateway, '/presets')
+    await page.getByRole('button', { name: 'Create one' }).click()
+    const form = page.getByRole('form', { name: 'New preset' })
+    await form.getByLabel('Slug').fill('brief')
+    await form.getByLabel('Configuration').fill('{ "model": "demo/echo" }')
+    await gateway.api('POST', '/api/v1/presets', { slug: 'brief', config: { model: 'demo/echo' } })
+    await form.getByRole('button', { name: 'Create preset' }).click()
+    await page.locator('tr', { hasText: '@preset/brief' }).waitFor({ timeout: 5_000 })
+    expect(await form.getByLabel('Slug').inputValue()).toBe('brief')
+    expect(problems).toEqual([])
+  })
+
   it('no longer lists what somebody else deleted, once the gateway said that there is no such thing', async () => {
     const made = await gateway.api('POST', '/api/v1/guardrails', { name: 'Shared' })
     const { id } = ((await made.json()) as { readonly data: { readonly id: string } }).data

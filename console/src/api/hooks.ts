@@ -40,10 +40,10 @@ export function useRead<R extends Reading>(
 const READ_AGAIN_LIMIT_MS = 3_000
 
 /**
- * Whether a failed change may have outdated what is shown: nobody knows what a gateway did whose answer was lost, and what it does not have somebody else
- * deleted. Everything else it refused without changing anything.
+ * Whether a failed change may have outdated what is shown: nobody knows what a gateway did whose answer was lost, what it does not have somebody else
+ * deleted, and what is in the way of the change somebody else made. Everything else it refused without changing anything.
  */
-const isOutdating = ({ status }: ApiError): boolean => status === 0 || status === 404 || status >= 500
+const isOutdating = ({ status }: ApiError): boolean => status === 0 || status === 404 || status === 409 || status >= 500
 
 /** A change. The routes it outdates are refetched before it counts as done, unless that takes too long; a failure is shown without waiting for them. */
 export function useChange<R extends Exclude<Route, Reading>>(
