@@ -173,6 +173,38 @@ describe('many requests of one workspace', () => {
     expect((await behind).json()).toEqual({ running: 50 })
     await busy.close()
   })
+
+  it('change nothing any more if their key ended while they waited', async () => {
+    let isRevoked = false
+    const carriedOut: number[] = []
+    const end = Promise.withResolvers<void>()
+    const busy = createManagementApp(
+      {
+        authenticate: () => {
+          if (isRevoked) throw new GatewayError('authentication', 'The API key has been revoked')
+          return { owner: { workspaceId: 'w', keyHash: 'h' }, key: { kind: 'management' } as ApiKey } as never
+        },
+        onBug: (error) => bugs.push(error),
+        newRequestId: () => 'r',
+        bodyLimitBytes: 1_000,
+      },
+      [
+        (routes) =>
+          void routes.post('/things', async () => {
+            carriedOut.push(carriedOut.length)
+            await end.promise
+            return {}
+          }),
+      ],
+    )
+    const flood = Array.from({ length: 5 }, async () => (await busy.inject({ method: 'POST', url: '/things' })).statusCode)
+    await expect.poll(() => carriedOut).toHaveLength(3)
+    isRevoked = true
+    end.resolve()
+    expect(await Promise.all(flood)).toEqual([200, 200, 200, 401, 401])
+    expect(carriedOut).toHaveLength(3)
+    await busy.close()
+  })
 })
 
 it('an address that cannot be read is refused with the id of the request, as everything is', async () => {

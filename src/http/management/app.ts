@@ -91,7 +91,7 @@ export function createManagementApp(options: ManagementOptions, routes: readonly
   app.addHook('onRoute', (route) => {
     const { method, url, config } = route
     // A call for a model waits for no stored data.
-    if (!['public', 'inference'].includes(accessOf(config)) && config?.asksElsewhere !== true) route.handler = inTurn(route.handler, queue)
+    if (!['public', 'inference'].includes(accessOf(config)) && config?.asksElsewhere !== true) route.handler = inTurn(route.handler, queue, options)
     if (config?.isPage === true) return
     // HEAD is answered as GET.
     for (const one of [method].flat())
@@ -134,12 +134,15 @@ function authenticated({ authenticate }: ManagementOptions, { raw, headers, rout
 const taking = new WeakSet<RouteHandlerMethod>()
 
 /** For as long as it works, whether or not its caller waits for it: whoever leaves at once could have any number at work otherwise. */
-function inTurn(handler: RouteHandlerMethod, queue: FairQueue): RouteHandlerMethod {
+function inTurn(handler: RouteHandlerMethod, queue: FairQueue, options: ManagementOptions): RouteHandlerMethod {
   if (taking.has(handler)) return handler
   const waiting: RouteHandlerMethod = async function (request, reply) {
     const { workspaceId } = callerOf(request).owner
-    await queue.enter(workspaceId)
+    const turn = queue.enter(workspaceId)
+    await turn
     try {
+      // Behind a thousand others that takes minutes, in which the key may have been revoked because of them.
+      if (turn !== undefined) await authenticated(options, request)
       return await handler.call(this, request, reply)
     } finally {
       queue.leave(workspaceId)
