@@ -51,7 +51,7 @@ function show(path: Path, context: Explained): string {
 export function shownValue(value: unknown, path: Path): string {
   // Regular expressions would be taken for addresses with a query.
   const visible = (text: string): string => JSON.stringify(path.at(-1) === 'pattern' ? text : withoutCredentials(text))
-  const isSecret = path.some((step) => typeof step === 'string' && SECRET_KEYS.has(step)) || (typeof value === 'string' && standsForHolder(path))
+  const isSecret = typeof value === 'string' ? isSecretPlace(path) : isOfSecret(path)
   if (typeof value === 'string' && value.includes('${')) return `${visible(isSecret ? namesIn(value) : value)} (from the environment)`
   if (isSecret) return '[hidden]'
   if (Array.isArray(value)) return 'a list'
@@ -62,6 +62,11 @@ export function shownValue(value: unknown, path: Path): string {
   const text = typeof value === 'string' ? visible(value) : typeof value === 'number' ? String(value) : JSON.stringify(value)
   return text.length > 80 ? `${text.slice(0, 77)}...` : text
 }
+
+/** Whether a text that stands here is a secret, or most likely one. */
+export const isSecretPlace = (path: Path): boolean => isOfSecret(path) || standsForHolder(path)
+
+const isOfSecret = (path: Path): boolean => path.some((step) => typeof step === 'string' && SECRET_KEYS.has(step))
 
 /** Whether a mapping that holds a key belongs here, or a list or mapping of such mappings. */
 function standsForHolder(path: Path): boolean {

@@ -288,6 +288,18 @@ describe('substitution', () => {
     ])
   })
 
+  // A template was filled in within a reference: `${{{ key }}}`, `${<%= key %>}`.
+  test.each([
+    ['providers: [{ slug: a, api_keys: ["${sk-CANARY}"] }]', 'providers[0].api_keys[0]'],
+    ['providers: ["${sk-CANARY}"]', 'providers[0]'],
+    ['tools: { web_search: { engines: { exa: { api_key: "x${sk-CANARY}" } } } }', 'tools.web_search.engines.exa.api_key'],
+    ['storage: { url: "postgres://u:${p-CANARY}@h/db" }', 'storage.url'],
+  ])('a secret in place of the name of a variable is not shown: %s', async (content, path) => {
+    const problem = 'a reference does not hold the name of a variable; expected ${NAME} or ${NAME:-default}, or $${ for a literal ${'
+    expect(await problemsOf(content)).toContain(`${path}: ${problem}`)
+    expect((await problemsOf(content)).join()).not.toContain('CANARY')
+  })
+
   test('an invalid list of providers does not hide other problems', async () => {
     expect(await problemsOf('providers: { slug: acme }\nserver: { port: "${P}" }\nlogging: { level: "${L}" }', { env: { L: 'loud' } })).toEqual([
       'server.port: the environment variable P is not set; set it, or write ${P:-default}',

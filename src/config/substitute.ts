@@ -1,4 +1,5 @@
 import type { ConfigProblem } from '../core/config-error.ts'
+import { isSecretPlace } from './explain.ts'
 
 export type Env = { readonly [name: string]: string | undefined }
 
@@ -55,7 +56,10 @@ function substituteText(value: string, env: Env, path: string, problems: ConfigP
     }
     const [, name, fallback] = NAME.exec(inside) ?? []
     if (name === undefined) {
-      problems.push({ path, message: `${JSON.stringify(reference)} is no reference; ${FORMS}` })
+      // A template that was filled in here leaves the secret itself.
+      const isSecret = isSecretPlace(path.split(/[.[\]]+/).filter((step) => step !== ''))
+      const what = isSecret ? 'a reference does not hold the name of a variable' : `${JSON.stringify(reference)} is no reference`
+      problems.push({ path, message: `${what}; ${FORMS}` })
       return reference
     }
     const found = env[name]
