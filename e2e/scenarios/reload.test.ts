@@ -149,6 +149,30 @@ it.each([
   expect([await ask(), turn]).toEqual([404, 3])
 })
 
+it('a call whose plugins are at work ends as it began although a reload removed its model: they are paid for', async () => {
+  const voice = VENDOR_VOICES.get('openai-chat')!
+  await using stack = new AsyncDisposableStack()
+  let turn = 0
+  const speak = speakerOf(voice, () => (turn === 1 ? { text: 'safe' } : { text: 'Noon.' }))
+  const upstream = await startFakeUpstream(async (...heard) => {
+    if (++turn === 1) await running.reload(await read({}))
+    return speak(...heard)
+  })
+  stack.defer(() => upstream.close())
+  const endpoints = [{ provider: 'acme', upstream_model: voice.model, pricing: { input: 1_000 } }]
+  const running = await start({
+    providers: [{ slug: 'acme', dialect: voice.dialect, base_url: upstream.url, api_keys: ['k'], options: voice.options }],
+    models: ['acme/one', 'acme/guard'].map((slug) => ({ slug, endpoints })),
+    plugins: { moderation: { model: 'acme/guard' } },
+  })
+  const { url } = await running.listen()
+  const headers = { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ model: 'acme/one', input: 'What time is it?', plugins: [{ id: 'moderation' }] })
+  const answer = await fetch(`${url}/api/v1/responses`, { method: 'POST', headers, body })
+  expect([answer.status, turn]).toEqual([200, 2])
+  expect(await answer.text()).toContain('Noon.')
+})
+
 describe('after a reload that removed its model, a subagent', () => {
   const delegated = { calls: [{ id: 'call_1', name: 'subagent', arguments: '{"task_name":"ask","task_description":"What is new?"}' }] }
 

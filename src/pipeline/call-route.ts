@@ -1,5 +1,5 @@
 import type { Adaptation, AttemptRecord, Call, Owner, StreamFailure } from '../core/call.ts'
-import type { Catalog, Pricing } from '../core/endpoint.ts'
+import type { Catalog, Model, Pricing } from '../core/endpoint.ts'
 import type { Cost } from '../core/generation.ts'
 import type { Credential } from '../core/provider.ts'
 import type { ModelRequest } from '../core/request.ts'
@@ -103,6 +103,13 @@ function lastingPlan(planAmong: (models: Catalog) => Plan, now: Catalog, atStart
   if (planned.error === undefined || atStart === undefined || atStart === now) return planned
   const before = planAmong(atStart)
   return before.error === undefined ? before : planned
+}
+
+/** The models of these names as a call is routed to them: those of its beginning if a reload took all of them. */
+export function routedModels(names: readonly string[], now: Catalog, atStart: Catalog | undefined): readonly Model[] {
+  const modelsIn = (catalog: Catalog): readonly Model[] => names.flatMap((name) => resolveModel(name, catalog)?.model ?? [])
+  const models = modelsIn(now)
+  return models.length > 0 || atStart === undefined ? models : modelsIn(atStart)
 }
 
 /**

@@ -9,9 +9,9 @@ import type { ModelRequest } from '../core/request.ts'
 import { addUsage, createUsage, type Usage } from '../core/usage.ts'
 import { permittedEndpoints } from '../router/permitted.ts'
 import { modelNames, type RoutingDefaults } from '../router/plan.ts'
-import { resolveModel } from '../router/variants.ts'
 import { hasLeft } from './abort-reason.ts'
 import { answerCost } from './answer-cost.ts'
+import { routedModels } from './call-route.ts'
 import type { ActivePlugin } from './plugin-select.ts'
 import { TimeLimit } from './time-limit.ts'
 import type { Limits } from './limits.ts'
@@ -115,9 +115,8 @@ export class PluginRun {
   }
 
   #endpointsOf(request: ModelRequest): readonly Endpoint[] {
-    const catalog = this.#options.catalog()
     const names = modelNames(request, this.#options.defaults(this.#call.owner))
-    return names.flatMap((name) => resolveModel(name, catalog)?.model.endpoints ?? [])
+    return routedModels(names, this.#options.catalog(), this.#call.catalogAtStart).flatMap(({ endpoints }) => endpoints)
   }
 
   #billOf(id: string): ToolBill {

@@ -86,9 +86,11 @@ async function* runPlugins(
   options: PluginOptions,
   registry: PluginRegistry,
   active: readonly ActivePlugin[],
-  call: Call,
+  begun: Call,
   next: Handler,
 ): AsyncGenerator<readonly ModelEvent[], void> {
+  // What plugins do may take a minute, and is paid for: a reload must not end the call meanwhile.
+  const call: Call = { ...begun, catalogAtStart: begun.catalogAtStart ?? options.catalog() }
   const run = new PluginRun(options, call, next)
   for (const { plugin, settings } of active) plugin.check?.(settings)
   let complete = false

@@ -11,7 +11,7 @@ import type { ModelRequest } from '../core/request.ts'
 import type { Usage } from '../core/usage.ts'
 import type { IdSource } from '../lib/id.ts'
 import { modelNames, type RoutingDefaults } from '../router/plan.ts'
-import { resolveModel } from '../router/variants.ts'
+import { routedModels } from './call-route.ts'
 import { fillIn, isLeftToCaller, outputOf } from './finished-calls.ts'
 import type { Limits } from './limits.ts'
 import { withCallersPath, withOwnTools } from './input-tools.ts'
@@ -233,12 +233,7 @@ class ToolLoop {
   #models(): readonly (readonly Endpoint[])[] {
     const { options } = this.#room
     const names = modelNames(this.#call.request, options.defaults(this.#call.owner))
-    // As it is routed: with the models of the start if a reload took all of them.
-    for (const catalog of [options.catalog(), this.#call.catalogAtStart!]) {
-      const models = names.flatMap((name) => resolveModel(name, catalog)?.model ?? [])
-      if (models.length > 0) return models.map(({ endpoints }) => endpoints)
-    }
-    return []
+    return routedModels(names, options.catalog(), this.#call.catalogAtStart).map(({ endpoints }) => endpoints)
   }
 
   #mustStop(step: ToolStep | undefined): boolean {
