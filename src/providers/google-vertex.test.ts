@@ -22,6 +22,7 @@ const { privateKey } = generateKeyPairSync('rsa', {
 })
 let keyFile: { readonly [field: string]: string } = {}
 let path = ''
+let directory = ''
 
 beforeAll(async () => {
   let exchanges = 0
@@ -32,7 +33,7 @@ beforeAll(async () => {
   await once(server, 'listening')
   const token_uri = `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`
   keyFile = { type: 'service_account', client_email: 'a@b', private_key: privateKey, project_id: 'from-key', token_uri }
-  const directory = mkdtempSync(join(tmpdir(), 'vertex-'))
+  directory = mkdtempSync(join(tmpdir(), 'vertex-'))
   path = join(directory, 'key.json')
   writeFileSync(path, JSON.stringify(keyFile))
   return () => {
@@ -71,6 +72,15 @@ describe('credentials', () => {
   })
   test('a key file that is gone is an error of this credential, when it is used', async () => {
     await expect(headers(['/nowhere/key.json'])).rejects.toMatchObject({ errorType: 'authentication', details: { credentialDead: true } })
+  })
+  test.each([
+    ['empty', ''],
+    ['half written', '{"type":"service_account","client_em'],
+    ['of another kind', '{"type":"external_account"}'],
+  ])('a key file that is %s is the fault of this credential and not of the call', async (_, content) => {
+    const broken = join(directory, 'broken.json')
+    writeFileSync(broken, content)
+    await expect(headers([broken])).rejects.toMatchObject({ errorType: 'authentication', details: { credentialDead: true } })
   })
 })
 

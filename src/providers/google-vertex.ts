@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { GatewayError } from '../core/error.ts'
+import { GatewayError, isGatewayError } from '../core/error.ts'
 import type { Connection, Provider, ProviderSettings, SignableRequest } from '../core/provider.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Secret } from '../lib/secret.ts'
@@ -31,15 +31,24 @@ type Proof = (signal: AbortSignal) => Promise<{ readonly [header: string]: strin
 const API_KEY = /^(?:AIza|AQ\.)/
 const isKeyFile = (text: string): boolean => text.startsWith('{') || /^(?:[~.]{0,2}\/|[a-zA-Z]:\\)|\.json$/.test(text)
 
+const unusable = (message: string, cause: unknown): GatewayError => new GatewayError('authentication', message, { credentialDead: true, cause })
+
+/** Whatever is wrong with an operator's key file, a call is not to blame, and another credential or endpoint may serve it. */
 function readKeyFile(text: string): GoogleCredentials {
-  if (text.startsWith('{')) return parseGoogleCredentials(text)
-  let content: string
+  const content = text.startsWith('{') ? text : contentOf(text)
   try {
-    content = readFileSync(text, 'utf8')
+    return parseGoogleCredentials(content)
   } catch (error) {
-    throw new GatewayError('authentication', 'The key file cannot be read', { credentialDead: true, cause: error })
+    throw isGatewayError(error) ? unusable(error.message, error) : error
   }
-  return parseGoogleCredentials(content)
+}
+
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw unusable('The key file cannot be read', error)
+  }
 }
 
 /**
