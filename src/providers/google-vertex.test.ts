@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { SignableRequest } from '../core/provider.ts'
 import type { ModelRequest } from '../core/request.ts'
@@ -20,6 +21,12 @@ const { privateKey } = generateKeyPairSync('rsa', {
   publicKeyEncoding: { type: 'spki', format: 'pem' },
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
 })
+/** The id of the key with which a request for a token is signed. */
+const keyIdIn = (form: string): unknown => {
+  const [header = ''] = new URLSearchParams(form).get('assertion')?.split('.') ?? []
+  return (JSON.parse(Buffer.from(header, 'base64url').toString()) as { readonly kid?: string }).kid ?? 'none'
+}
+let revoked = ''
 let keyFile: { readonly [field: string]: string } = {}
 let path = ''
 let directory = ''
@@ -27,7 +34,11 @@ let directory = ''
 beforeAll(async () => {
   let exchanges = 0
   const server = createServer(
-    (incoming, response) => void incoming.resume().on('end', () => response.end(`{"access_token":"fresh-${++exchanges}","expires_in":3600}`)),
+    (incoming, response) =>
+      void text(incoming).then((form) => {
+        if (keyIdIn(form) !== revoked) return response.end(`{"access_token":"fresh-${++exchanges}","expires_in":3600}`)
+        return response.writeHead(400).end('{"error":"invalid_grant"}')
+      }),
   )
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -81,6 +92,37 @@ describe('credentials', () => {
     const broken = join(directory, 'broken.json')
     writeFileSync(broken, content)
     await expect(headers([broken])).rejects.toMatchObject({ errorType: 'authentication', details: { credentialDead: true } })
+  })
+})
+
+describe('a key file that is exchanged while the gateway runs', () => {
+  const signWith = async (file: string): Promise<() => Promise<string | undefined>> => {
+    const secret = new Secret(file)
+    const { sign } = googleVertex.connect!({ apiKeys: [secret], options: {}, extra: {} })
+    const signed = async () => (await sign!(request, { id: '0', secret }, AbortSignal.timeout(1_000))).headers['authorization']
+    return signed
+  }
+  const write = (file: string, private_key_id: string): void => writeFileSync(file, JSON.stringify({ ...keyFile, private_key_id }))
+
+  test('is read again once its old key is refused', async () => {
+    const file = join(directory, 'exchanged.json')
+    write(file, 'old')
+    const signed = await signWith(file)
+    revoked = 'old'
+    await expect(signed()).rejects.toMatchObject({ errorType: 'authentication', details: { providerCode: 'invalid_grant' } })
+    write(file, 'new')
+    expect(await signed()).toMatch(/^Bearer fresh-\d+$/)
+  })
+  test('says what was refused as long as nothing usable is there', async () => {
+    const file = join(directory, 'emptied.json')
+    write(file, 'old')
+    const signed = await signWith(file)
+    revoked = 'old'
+    await expect(signed()).rejects.toMatchObject({ details: { providerCode: 'invalid_grant' } })
+    writeFileSync(file, '')
+    await expect(signed()).rejects.toMatchObject({ errorType: 'authentication', details: { credentialDead: true } })
+    write(file, 'new')
+    expect(await signed()).toMatch(/^Bearer fresh-\d+$/)
   })
 })
 

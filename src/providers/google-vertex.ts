@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { GatewayError, isGatewayError } from '../core/error.ts'
 import type { Connection, Provider, ProviderSettings, SignableRequest } from '../core/provider.ts'
@@ -7,7 +8,7 @@ import type { Secret } from '../lib/secret.ts'
 import { CLAUDE_OPTIONS } from './shared/claude.ts'
 import { GEMINI_TIER_FACTORS } from './shared/gemini.ts'
 import { createGoogleTokens, parseGoogleCredentials } from './shared/google-auth.ts'
-import type { GoogleCredentials } from './shared/google-auth.ts'
+import type { GoogleCredentials, GoogleTokens } from './shared/google-auth.ts'
 
 const location = z.string().regex(/^[a-z0-9-]+$/)
 
@@ -59,8 +60,34 @@ function proofOf(text: string, isOperators: boolean): Proof {
   if (API_KEY.test(text)) return async () => ({ 'x-goog-api-key': text })
   const credentials = isOperators && isKeyFile(text) ? readKeyFile(text) : text.startsWith('{') ? parseGoogleCredentials(text, false) : undefined
   if (credentials === undefined) return async () => ({ authorization: `Bearer ${text}` })
-  const tokens = createGoogleTokens(credentials, systemClock)
+  const readAgain = isOperators ? () => readKeyFile(text) : () => credentials
+  const tokens = tokensOfFile(credentials, readAgain)
   return async (signal) => ({ authorization: `Bearer ${await tokens.get(signal)}` })
+}
+
+/**
+ * Tokens of a key file that may be exchanged while the gateway runs: mounted secrets are, and the old key is then deleted at the vendor. What the file
+ * says now counts as soon as the vendor refuses what it said before.
+ */
+function tokensOfFile(first: GoogleCredentials, readAgain: () => GoogleCredentials): GoogleTokens {
+  let current = { credentials: first, tokens: createGoogleTokens(first, systemClock) }
+  return {
+    async get(signal) {
+      const used = current
+      try {
+        return await used.tokens.get(signal)
+      } catch (error) {
+        if (!isGatewayError(error) || error.errorType !== 'authentication') throw error
+        // Another call may have read it meanwhile.
+        if (current === used) {
+          const credentials = readAgain()
+          if (isDeepStrictEqual(credentials, used.credentials)) throw error
+          current = { credentials, tokens: createGoogleTokens(credentials, systemClock) }
+        }
+        return current.tokens.get(signal)
+      }
+    },
+  }
 }
 
 const MAX_PROOFS = 1000
