@@ -160,6 +160,25 @@ describe('the address', () => {
       'https://europe-west4-aiplatform.googleapis.com/v1/projects/mine/locations/europe-west4',
     )
   })
+  test('takes it also of a key file that came after the start', async () => {
+    const file = join(directory, 'late.json')
+    const secret = new Secret(file)
+    const { baseUrl: base, sign } = googleVertex.connect!({ apiKeys: [secret], options: {}, extra: { location: 'europe-west4' } })
+    const urlOf = async (url: string) => (await sign!({ ...request, url }, { id: '0', secret }, AbortSignal.timeout(1_000))).url
+    writeFileSync(file, JSON.stringify(keyFile))
+    const path = '/publishers/google/models/gemini-3-flash-preview:generateContent'
+    expect(await urlOf(`${base}${path}`)).toBe(`https://europe-west4-aiplatform.googleapis.com/v1/projects/from-key/locations/europe-west4${path}`)
+    const elsewhere = `https://proxy.example/v1${path}`
+    expect(await urlOf(elsewhere)).toBe(elsewhere)
+  })
+  test('is never made of what is no name of a project', async () => {
+    const file = join(directory, 'odd.json')
+    const secret = new Secret(file)
+    const { baseUrl: base, sign } = googleVertex.connect!({ apiKeys: [secret], options: {}, extra: {} })
+    writeFileSync(file, JSON.stringify({ ...keyFile, project_id: '../../evil' }))
+    const url = `${base}/publishers/x`
+    expect((await sign!({ ...request, url }, { id: '0', secret }, AbortSignal.timeout(1_000))).url).toBe(url)
+  })
   test('needs no project with an API key', () => {
     expect(baseUrl(['AIzaSyExample'])).toBe('https://aiplatform.googleapis.com/v1')
   })

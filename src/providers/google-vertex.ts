@@ -10,14 +10,13 @@ import { GEMINI_TIER_FACTORS } from './shared/gemini.ts'
 import { createGoogleTokens, parseGoogleCredentials } from './shared/google-auth.ts'
 import type { GoogleCredentials, GoogleTokens } from './shared/google-auth.ts'
 
+const PROJECT = /^[a-z0-9:.-]+$/
+
 const location = z.string().regex(/^[a-z0-9-]+$/)
 
 const settings = z.strictObject({
   /** Default: the project of the key file. Without any project, requests go to the express endpoint, which accepts API keys. */
-  project: z
-    .string()
-    .regex(/^[a-z0-9:.-]+$/)
-    .optional(),
+  project: z.string().regex(PROJECT).optional(),
   /** `global`, a region such as europe-west4, or a multi-region (`us`, `eu`). */
   location: location.optional(),
   /** An older name for `location`. */
@@ -26,8 +25,12 @@ const settings = z.strictObject({
   credentials: z.union([z.string().min(1), z.record(z.string(), z.unknown())]).optional(),
 })
 
-/** The headers that authenticate with one credential. Its kind follows from its form. */
-type Proof = (signal: AbortSignal) => Promise<{ readonly [header: string]: string }>
+/** How one credential authenticates. Its kind follows from its form. */
+interface Proof {
+  readonly headers: (signal: AbortSignal) => Promise<{ readonly [header: string]: string }>
+  /** The project that it belongs to, if it says so. */
+  readonly project?: string | undefined
+}
 
 const API_KEY = /^(?:AIza|AQ\.)/
 const isKeyFile = (text: string): boolean => text.startsWith('{') || /^(?:[~.]{0,2}\/|[a-zA-Z]:\\)|\.json$/.test(text)
@@ -57,12 +60,12 @@ function contentOf(path: string): string {
  * this machine and the endpoint of the exchange; a caller's key is never read as a path.
  */
 function proofOf(text: string, isOperators: boolean): Proof {
-  if (API_KEY.test(text)) return async () => ({ 'x-goog-api-key': text })
+  if (API_KEY.test(text)) return { headers: async () => ({ 'x-goog-api-key': text }) }
   const credentials = isOperators && isKeyFile(text) ? readKeyFile(text) : text.startsWith('{') ? parseGoogleCredentials(text, false) : undefined
-  if (credentials === undefined) return async () => ({ authorization: `Bearer ${text}` })
+  if (credentials === undefined) return { headers: async () => ({ authorization: `Bearer ${text}` }) }
   const readAgain = isOperators ? () => readKeyFile(text) : () => credentials
   const tokens = tokensOfFile(credentials, readAgain)
-  return async (signal) => ({ authorization: `Bearer ${await tokens.get(signal)}` })
+  return { headers: async (signal) => ({ authorization: `Bearer ${await tokens.get(signal)}` }), project: credentials.projectId }
 }
 
 /**
@@ -92,7 +95,12 @@ function tokensOfFile(first: GoogleCredentials, readAgain: () => GoogleCredentia
 
 const MAX_PROOFS = 1000
 
-function createSign(operators: ReadonlySet<Secret>, fallback: string | undefined): NonNullable<Connection['sign']> {
+/** `inProject` gives a URL the project of a credential. */
+function createSign(
+  operators: ReadonlySet<Secret>,
+  fallback: string | undefined,
+  inProject: (url: string, project: string | undefined) => string,
+): NonNullable<Connection['sign']> {
   const proofs = new Map<string, Proof>()
   return async (request, credential, signal): Promise<SignableRequest> => {
     const text = (credential?.secret.reveal() ?? fallback)?.trim()
@@ -106,11 +114,12 @@ function createSign(operators: ReadonlySet<Secret>, fallback: string | undefined
       if (proofs.size >= MAX_PROOFS) proofs.clear()
       proofs.set(known, (proof = proofOf(text, isOperators)))
     }
-    return { ...request, headers: { ...request.headers, ...(await proof(signal)) } }
+    const headers = await proof.headers(signal)
+    return { ...request, url: inProject(request.url, proof.project), headers: { ...request.headers, ...headers } }
   }
 }
 
-/** The project that a key file names; undefined if there is none, or if the file is not readable yet, which signing will report. */
+/** The project that a key file names; undefined if there is none, or if the file is not there yet, which signing will report. */
 function projectOf(credentials: Iterable<string>): string | undefined {
   for (const text of credentials) {
     if (!isKeyFile(text)) continue
@@ -133,8 +142,15 @@ function connect({ apiKeys, extra }: ProviderSettings): Pick<Connection, 'baseUr
   const { project: named, location: place = settings.parse(extra).region ?? 'global', credentials } = settings.parse(extra)
   const keyFile = typeof credentials === 'object' ? JSON.stringify(credentials) : credentials?.trim()
   const project = named ?? projectOf([...apiKeys.map((key) => key.reveal().trim()), ...(keyFile === undefined ? [] : [keyFile])])
-  const baseUrl = `https://${hostOf(place)}/v1${project === undefined ? '' : `/projects/${project}/locations/${place}`}`
-  return { baseUrl, sign: createSign(new Set(apiKeys), keyFile) }
+  const root = `https://${hostOf(place)}/v1`
+  const baseUrlIn = (name: string): string => `${root}/projects/${name}/locations/${place}`
+  const baseUrl = project === undefined ? root : baseUrlIn(project)
+  // A key file may come after the start. Without its project, what is signed with it would be asked of an address where nothing is.
+  const inProject = (url: string, name: string | undefined): string =>
+    project === undefined && name !== undefined && PROJECT.test(name) && url.startsWith(`${root}/`) && !url.startsWith(`${root}/projects/`)
+      ? baseUrlIn(name) + url.slice(root.length)
+      : url
+  return { baseUrl, sign: createSign(new Set(apiKeys), keyFile, inProject) }
 }
 
 /**
