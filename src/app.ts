@@ -277,7 +277,7 @@ export async function createApp({
     routes: async () => [...routes.keys(), ...(await management.get()).routes.map(({ method, url }) => `${method} ${url}`)],
     catalog: () => catalog,
     async listen() {
-      const { port, family, address } = await listen(server, config.server, { shared: sharesPort })
+      const { port, family, address } = await listen(server, initial.server, { shared: sharesPort }) // An address of a reload was not checked.
       delivery.start()
       return { url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}` }
     },

@@ -71,6 +71,13 @@ it('the limit on wrong keys goes by the current listening address, not by the on
   expect(await guess(101)).toBe(401)
 })
 
+it('a process that reloads before it listens does so where the others do, not where they will after a restart', async () => {
+  const beginning = await start({ server: { host: '127.0.0.1' } })
+  // The process takes the place of one that died: the others run with this configuration, and at the address they started with.
+  await beginning.reload(await read({ server: { host: '127.0.0.2' } }))
+  expect(new URL((await beginning.listen()).url).hostname).toBe('127.0.0.1')
+})
+
 it('a reload changes what happens to calls with budgets while the spending is unknown', async () => {
   const running = await start({ limits: { credits: 10 } })
   const { url } = await running.listen()
