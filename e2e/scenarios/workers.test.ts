@@ -138,8 +138,8 @@ describe('serve --workers', () => {
 
   it('gives a replacement process the configuration of the others, whatever the file says by then', async () => {
     const file = join(directory, 'signalbox.yaml')
-    await writeFile(file, '{}')
-    const { url, pid, output } = await start()
+    await writeFile(file, 'server: { port: 0 }')
+    const { url, pid, output } = await start(['--workers', '2'], { SIGNALBOX_PORT: '' })
     const [first, second] = childrenOf(pid)
     const times = (what: string): number => output().split(what).length - 1
     const change = async (text: string, logged: string): Promise<void> => {
@@ -154,14 +154,14 @@ describe('serve --workers', () => {
       const figures = async (): Promise<string> => (await fetch(`${url}/metrics`, { headers: { connection: 'close' } })).text()
       await expect.poll(figures, { timeout: 10_000 }).toContain(`gateway_calls_limit{worker="${newcomer}"}`)
     }
-    // The text is longer than the new body limit, which only applies after a restart; the model is the reloaded one.
+    // The text is longer than the new body limit, which like the port only applies after a restart; the model is the reloaded one.
     const statuses = async (): Promise<readonly number[]> => {
       const answers = await Promise.all(Array.from({ length: 8 }, () => ask(url, TEST_KEY, { input: 'word '.repeat(100) })))
       return [...new Set(answers.map(({ status }) => status))]
     }
     await change(
-      'server: { body_limit: 100 }\ndefaults: { model: demo/echo }',
-      '"needs_restart":["server.body_limit"],"msg":"configuration reloaded"',
+      'server: { port: 9, body_limit: 100 }\ndefaults: { model: demo/echo }',
+      '"needs_restart":["server.port","server.body_limit"],"msg":"configuration reloaded"',
     )
     await replace(first!, 3)
     expect(await statuses()).toEqual([200])

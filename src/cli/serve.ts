@@ -74,9 +74,8 @@ async function serveAmongOthers(options: LoadOptions, own: Own): Promise<void> {
   outliveStarter(own)
   try {
     const fromPrimary = await link.begin()
-    const there = { ...options, overrides: { ...options.overrides, ...defined({ port: fromPrimary?.port }) } }
-    const { config, logger } = await configure({ ...there, ...defined({ read: fromPrimary?.initial }) })
-    await serveAlone({ config, options: there, logger, own, link, ...defined({ given: fromPrimary }) })
+    const { config, logger } = await configure({ ...options, ...defined({ read: fromPrimary?.initial }) })
+    await serveAlone({ config, options, logger, own, link, ...defined({ given: fromPrimary }) })
   } catch (error) {
     // Nothing more will come, so the channel must not keep the process alive.
     process.channel?.unref()
@@ -148,7 +147,9 @@ async function serveAlone({ config, options, logger, own, link, given }: Serving
     setTimeout(() => process.exit(1), FATAL_MARGIN_MS)
   }
   const among = { sharesPort: given?.port !== undefined, ...defined({ gatherMetrics: link?.gather }) }
-  const app = await withLines(config, () => createApp({ config, env: process.env, logger, onFatal, ...among }))
+  // Only what listens gets the port that is held for all: changes of the file are compared with what it said at the start.
+  const server = { ...config.server, ...defined({ port: given?.port }) }
+  const app = await withLines(config, () => createApp({ config: { ...config, server }, env: process.env, logger, onFatal, ...among }))
   own.handlers = earlyHandlers((why) => (own.stopEarly = why))
   const handlers: WatchHandlers = {
     onChange: async (next, _previous, restart) => {
@@ -163,7 +164,7 @@ async function serveAlone({ config, options, logger, own, link, given }: Serving
   }
   // Before the first call, so that no call is served by a configuration that was replaced during the start.
   const watch = await watchConfig(config, options, handlers, given?.lastGood)
-  const { url } = await listenOr(() => app.listen(), config.server).catch(async (error: unknown) => {
+  const { url } = await listenOr(() => app.listen(), server).catch(async (error: unknown) => {
     watch.close()
     await app.close()
     // They are stored now, and no later start makes others.
