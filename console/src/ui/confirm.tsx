@@ -1,6 +1,6 @@
 import { Button, Group, Modal, Stack, Text, TextInput, type ButtonProps } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { useState, type ReactNode } from 'react'
+import { useEffect, useRef, useState, type ReactNode, type RefObject } from 'react'
 import { Problem } from './problem.tsx'
 
 export interface ConfirmProps {
@@ -10,14 +10,17 @@ export interface ConfirmProps {
   readonly children: ReactNode
   /** If it rejects, the error is shown and the dialog stays open. */
   readonly onConfirm: () => Promise<unknown>
+  /** Called once it is done, unless the user has left the panel or page of this button: what they do elsewhere must not end because of it. */
+  readonly onDone?: () => void
   readonly size?: ButtonProps['size']
   /** Must be typed first, if much will be lost. */
   readonly phrase?: string
 }
 
 /** A button for an irreversible action: it asks once, says what it does, and shows the error if it was refused. */
-export function Confirm({ label, title, children, onConfirm, size = 'xs', phrase }: ConfirmProps): ReactNode {
+export function Confirm({ label, title, children, onConfirm, onDone, size = 'xs', phrase }: ConfirmProps): ReactNode {
   const [opened, { open, close }] = useDisclosure()
+  const isLeft = useIsLeft()
   const [typed, setTyped] = useState('')
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<Error | null>(null)
@@ -33,6 +36,7 @@ export function Confirm({ label, title, children, onConfirm, size = 'xs', phrase
     try {
       await onConfirm()
       close()
+      if (!isLeft.current) onDone?.()
     } catch (thrown) {
       setError(thrown instanceof Error ? thrown : new Error(String(thrown)))
     } finally {
@@ -71,4 +75,16 @@ export function Confirm({ label, title, children, onConfirm, size = 'xs', phrase
       </Modal>
     </>
   )
+}
+
+/** Whether the component is gone. */
+function useIsLeft(): RefObject<boolean> {
+  const isLeft = useRef(false)
+  useEffect(() => {
+    isLeft.current = false
+    return () => {
+      isLeft.current = true
+    }
+  }, [])
+  return isLeft
 }

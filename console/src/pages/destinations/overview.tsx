@@ -74,14 +74,7 @@ export function Overview({ destination, type, workspace, onDeleted }: OverviewPr
         ]}
       />
       <Group justify="flex-end">
-        <Confirm
-          label="Delete destination"
-          title={`Delete ${name}?`}
-          onConfirm={async () => {
-            await remove.mutateAsync({ params })
-            onDeleted()
-          }}
-        >
+        <Confirm label="Delete destination" title={`Delete ${name}?`} onConfirm={() => remove.mutateAsync({ params })} onDone={onDeleted}>
           This also deletes its secrets, its queue and its dead letters. What was delivered stays at the platform.
         </Confirm>
       </Group>

@@ -97,7 +97,8 @@ export function Editor({ fields, guardrail, isDefault, onDeleted }: EditorProps)
         <Confirm
           label={isDefault ? 'Remove all rules' : 'Delete'}
           title={isDefault ? `Remove all rules of “${guardrail.name}”?` : `Delete “${guardrail.name}”?`}
-          onConfirm={() => remove.mutateAsync({ params }).then(onDeleted)}
+          onConfirm={() => remove.mutateAsync({ params })}
+          onDone={onDeleted}
         >
           {isDefault
             ? 'The guardrail stays, without any rules.'

@@ -116,7 +116,7 @@ function Switches({ of: key, onRotate, onRevoked }: RotateKeyProps & { readonly 
           {key.disabled ? 'Enable' : 'Disable'}
         </Button>
         <RotateKey of={key} onRotate={onRotate} />
-        <Confirm label="Revoke" title={`Revoke ${key.name}?`} onConfirm={() => revoke.mutateAsync({ params }).then(onRevoked)}>
+        <Confirm label="Revoke" title={`Revoke ${key.name}?`} onConfirm={() => revoke.mutateAsync({ params })} onDone={onRevoked}>
           Calls with this key will be refused. This cannot be undone. Its past spending stays in the activity. To stop it temporarily, disable it
           instead.
         </Confirm>

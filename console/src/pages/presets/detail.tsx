@@ -71,7 +71,7 @@ function About({ of: preset, at, onDeleted }: PartProps & { readonly onDeleted: 
         <Text fw={600} style={{ wordBreak: 'break-word' }}>
           {preset.name}
         </Text>
-        <Confirm label="Delete" title={`Delete ${preset.name}?`} onConfirm={() => remove.mutateAsync(at).then(onDeleted)}>
+        <Confirm label="Delete" title={`Delete ${preset.name}?`} onConfirm={() => remove.mutateAsync(at)} onDone={onDeleted}>
           This also deletes all its versions, and requests that name it will be refused. To stop it temporarily, disable it instead.
         </Confirm>
       </Group>

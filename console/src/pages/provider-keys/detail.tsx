@@ -74,7 +74,7 @@ function Switches({ of: own, onDeleted }: { readonly of: BYOKKey; readonly onDel
         <Button size="xs" variant="default" loading={change.isPending} onClick={() => change.mutate({ params, body: { disabled: !own.disabled } })}>
           {own.disabled ? 'Enable' : 'Disable'}
         </Button>
-        <Confirm label="Delete" title={`Delete ${own.name ?? own.label}?`} onConfirm={() => remove.mutateAsync({ params }).then(onDeleted)}>
+        <Confirm label="Delete" title={`Delete ${own.name ?? own.label}?`} onConfirm={() => remove.mutateAsync({ params })} onDone={onDeleted}>
           Calls will use the workspace's other keys or the gateway's own credentials. The key itself stays valid at the provider.
         </Confirm>
       </Group>

@@ -69,7 +69,7 @@ function About({ of: workspace, onDeleted }: { readonly of: Workspace; readonly 
       <Group gap="md">
         <Elsewhere href={`/keys?workspace=${encodeURIComponent(id)}`}>Its keys</Elsewhere>
         <Elsewhere href={`/provider-keys?workspace=${encodeURIComponent(id)}`}>Its provider keys</Elsewhere>
-        <Confirm label="Delete" title={`Delete ${name}?`} phrase={slug} onConfirm={() => remove.mutateAsync({ params: { id } }).then(onDeleted)}>
+        <Confirm label="Delete" title={`Delete ${name}?`} phrase={slug} onConfirm={() => remove.mutateAsync({ params: { id } })} onDone={onDeleted}>
           This revokes its keys and deletes its budgets, provider keys, presets, guardrails and destinations. It cannot be undone.
         </Confirm>
       </Group>
