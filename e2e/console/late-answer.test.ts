@@ -26,12 +26,16 @@ describe.skipIf(!hasBrowser)('an answer that comes late', () => {
 
   const make = async (path: string, body: object): Promise<void> => expect((await gateway.api('POST', `/api/v1${path}`, body)).ok).toBe(true)
 
-  /** Holds back deletions until it is called; then waits until the page has the answer and has had time to act on it. */
-  async function holdDeletions(page: Page): Promise<() => Promise<void>> {
+  /**
+   * Holds back deletions until it is called; then waits until the page has the answer and has had time to act on it. `status`: of a proxy that answers
+   * instead of the gateway.
+   */
+  async function holdDeletions(page: Page, status?: number): Promise<() => Promise<void>> {
     const holding = Promise.withResolvers<void>()
     await page.route('**/api/v1/**', async (route) => {
-      if (route.request().method() === 'DELETE') await holding.promise
-      return route.continue()
+      const isHeld = route.request().method() === 'DELETE'
+      if (isHeld) await holding.promise
+      return isHeld && status !== undefined ? route.fulfill({ status }) : route.continue()
     })
     return async () => {
       const answered = page.waitForResponse((response) => response.request().method() === 'DELETE')
@@ -66,6 +70,21 @@ describe.skipIf(!hasBrowser)('an answer that comes late', () => {
     await answer()
     await page.locator('tr', { hasText: 'unwanted' }).waitFor({ state: 'detached' })
     expect(await typed.inputValue()).toBe('typed meanwhile')
+    expect(problems).toEqual([])
+  })
+
+  it('that refuses is shown though the question was left while waiting: silence would pass for success', async () => {
+    await make('/keys', { name: 'to stay' })
+    const { page, problems } = await browser.console(gateway, '/keys')
+    const answer = await holdDeletions(page, 503)
+    await page.locator('tr', { hasText: 'to stay' }).click()
+    await page.getByRole('button', { name: 'Revoke' }).click()
+    const question = page.getByRole('dialog', { name: 'Revoke to stay?' })
+    await question.getByRole('button', { name: 'Revoke' }).click()
+    await page.keyboard.press('Escape')
+    await question.waitFor({ state: 'detached' })
+    await answer()
+    await question.getByRole('alert').getByText('The gateway answered with status 503.').waitFor()
     expect(problems).toEqual([])
   })
 

@@ -8,7 +8,7 @@ export interface ConfirmProps {
   readonly title: string
   /** Explains what will happen, and what cannot be restored. */
   readonly children: ReactNode
-  /** If it rejects, the error is shown and the dialog stays open. */
+  /** If it rejects, the error is shown, and the dialog stays open or opens again. */
   readonly onConfirm: () => Promise<unknown>
   /** Called once it is done, unless the user has left the panel or page of this button: what they do elsewhere must not end because of it. */
   readonly onDone?: () => void
@@ -39,6 +39,8 @@ export function Confirm({ label, title, children, onConfirm, onDone, size = 'xs'
       if (!isLeft.current) onDone?.()
     } catch (thrown) {
       setError(thrown instanceof Error ? thrown : new Error(String(thrown)))
+      // The user may have closed it while waiting, and would take silence for success.
+      open()
     } finally {
       setBusy(false)
     }
