@@ -263,6 +263,7 @@ describe('searches of a server that cites pages and counts no searches', () => {
   it.each([
     ['unknown instead of that of its tokens, where searches have no price', { input: 1, output: 2 }, [...cited, ...ends], null],
     ['that of one search more', { input: 1, output: 2, web_search: 0.025 }, [...cited, ...ends], 0.025_012],
+    ['that of its tokens, where searches cost nothing', { input: 1, output: 2, web_search: 0 }, [...cited, ...ends], 0.000_012],
     ['the same where the pages are named beside the answer', { input: 1, output: 2, web_search: 0.025 }, [searched, ...ends], 0.025_012],
     ['that of the request, where requests are charged', { input: 1, output: 2, request: 0.005 }, [...cited, ...ends], 0.005_012],
     ['what the server reports', { input: 1, output: 2 }, [...cited, chatEvents.finish(), counted({ cost: 0.5 }), chatEvents.done()], 0.5],
