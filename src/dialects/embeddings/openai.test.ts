@@ -134,6 +134,13 @@ describe('an answer', () => {
     expect(() => decode({ data: [{ embedding }] }, ['a'])).toThrow(expect.objectContaining({ errorType: 'provider_unavailable' }) as Error)
   })
 
+  it('may tell the fee of a router and, apart from it, what our own account at the vendor is charged', () => {
+    const usage = { prompt_tokens: 9, total_tokens: 9, cost: 0.25, is_byok: true, cost_details: { upstream_inference_cost: 0.5 } }
+    expect(decode({ data: [{ embedding: [1] }], usage }, ['a'])).toMatchObject({ usage: { reportedCost: 0.75 } })
+    const contained = { ...usage, cost: 0.75, is_byok: false }
+    expect(decode({ data: [{ embedding: [1] }], usage: contained }, ['a'])).toMatchObject({ usage: { reportedCost: 0.75 } })
+  })
+
   it('may count the total alone, and tell its cost', () => {
     const answer = decode({ data: [{ embedding: [1] }], usage: { total_tokens: 9, cost: 0.25 } }, ['a'])
     expect(answer).toMatchObject({ usage: { inputTokens: 9, reportedCost: 0.25 } })

@@ -5,7 +5,7 @@ import type { ModelRequest } from '../../core/request.ts'
 import { createUsage, type Usage } from '../../core/usage.ts'
 import type { ContentPart } from '../shared/content-parts.ts'
 import { asString, isObject } from '../shared/json.ts'
-import { hasCounts } from '../shared/usage-counts.ts'
+import { hasCounts, reportedByRouter } from '../shared/usage-counts.ts'
 import { limitsOf, mostInputs, mostTokens } from './batch.ts'
 import type { EmbeddingsFound } from './decoder.ts'
 import { createEmbedder, KNOWN_FIELDS } from './embedder.ts'
@@ -113,11 +113,11 @@ function inOrder(data: readonly JsonObject[]): readonly JsonObject[] {
 /** Servers count the prompt, the total, or both. */
 function usageOf(usage: unknown): Usage | undefined {
   if (!isObject(usage) || !hasCounts(usage)) return undefined
-  const { prompt_tokens: prompt, total_tokens: total, cost } = usage
+  const { prompt_tokens: prompt, total_tokens: total } = usage
   const inputTokens = typeof prompt === 'number' && prompt > 0 ? prompt : total
   return createUsage({
     inputTokens: typeof inputTokens === 'number' ? inputTokens : undefined,
-    reportedCost: typeof cost === 'number' ? cost : undefined,
+    reportedCost: reportedByRouter(usage),
     raw: usage,
   })
 }

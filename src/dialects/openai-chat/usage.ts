@@ -1,7 +1,7 @@
 import { createUsage } from '../../core/usage.ts'
 import type { Usage } from '../../core/usage.ts'
 import { isObject } from '../shared/json.ts'
-import { countedApart } from '../shared/usage-counts.ts'
+import { countedApart, reportedByRouter } from '../shared/usage-counts.ts'
 import type { OpenAiChatOptions } from './options.ts'
 
 /** 1e10 ticks are one dollar, where costs are in ticks. */
@@ -64,14 +64,11 @@ export function decodeUsage(raw: { readonly [field: string]: unknown }, conventi
   })
 }
 
-/** Costs that a server reports itself: its own charge, plus the vendor's if the call used our own account there. */
+/** Costs that a server reports itself. */
 function reportedCost(raw: { readonly [field: string]: unknown }): number | undefined {
   const { cost } = raw
   if (isObject(cost)) return number(cost['total_cost'])
-  if (typeof cost === 'number') {
-    const upstream = raw['is_byok'] === true && isObject(raw['cost_details']) ? number(raw['cost_details']['upstream_inference_cost']) : undefined
-    return cost + (upstream ?? 0)
-  }
+  if (typeof cost === 'number') return reportedByRouter(raw)
   // Servers that do not meter this account send zero ticks.
   const ticks = number(raw['cost_in_usd_ticks'])
   return ticks === undefined || ticks <= 0 ? undefined : ticks / TICKS_PER_USD

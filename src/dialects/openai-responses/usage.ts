@@ -2,7 +2,7 @@ import type { JsonObject } from '../../core/item.ts'
 import { createUsage } from '../../core/usage.ts'
 import type { Usage } from '../../core/usage.ts'
 import { isObject } from '../shared/json.ts'
-import { countedApart, hasCounts } from '../shared/usage-counts.ts'
+import { countedApart, hasCounts, reportedByRouter } from '../shared/usage-counts.ts'
 
 /** Ticks of `cost_in_usd_ticks` per US dollar. */
 const TICKS_PER_USD = 1e10
@@ -88,11 +88,7 @@ function reportedCost(usage: Numbers): number | undefined {
   const ticks = firstNumber(usage, 'cost_in_usd_ticks')
   // Servers that do not meter this account send zero ticks.
   if (ticks !== undefined && ticks > 0) return ticks / TICKS_PER_USD
-  const cost = firstNumber(usage, 'cost')
-  if (cost === undefined) return undefined
-  // A router that used our own key at the vendor charges only its fee; the vendor's charge is added.
-  const upstream = usage['is_byok'] === true ? firstNumber(objectOf(usage['cost_details']), 'upstream_inference_cost') : undefined
-  return cost + (upstream ?? 0)
+  return reportedByRouter(usage)
 }
 
 /** Requests to the upstream's own tools, by tool: `web_search_calls: 2` and `web_search_requests: 2` both count as `web_search`. */

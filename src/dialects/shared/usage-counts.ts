@@ -52,3 +52,12 @@ export function countedApart(input: number, cached: number, allInput: number | u
   if (cached <= 0 || input <= 0) return 0
   return cached > input || allInput === input + cached ? cached : 0
 }
+
+const finite = (value: unknown): number | undefined => (typeof value === 'number' && Number.isFinite(value) ? value : undefined)
+
+/** The cost of a call as a router reports it, USD. If the router used our own account at the vendor, it charges only its fee, and the vendor's charge is added. */
+export function reportedByRouter({ cost, is_byok: byOurAccount, cost_details: details }: Json): number | undefined {
+  const own = finite(cost)
+  if (own === undefined) return undefined
+  return own + ((byOurAccount === true && isObject(details) ? finite(details['upstream_inference_cost']) : undefined) ?? 0)
+}
