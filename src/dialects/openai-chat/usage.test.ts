@@ -63,6 +63,10 @@ describe('output that is not reported', () => {
     expect(decodeUsage({ prompt_tokens: 30, total_tokens: 32 }, conventions)).toMatchObject({ inputTokens: 30, outputTokens: 2 })
     expect(decodeUsage({ prompt_tokens: 30 }, conventions)).toMatchObject({ inputTokens: 30, outputTokens: 0 })
   })
+
+  it('is not all of a total that stands alone, most of which is the prompt', () => {
+    expect(decodeUsage({ total_tokens: 249 }, conventions)).toMatchObject({ inputTokens: 0, outputTokens: 0 })
+  })
 })
 
 describe('searches of the server', () => {

@@ -38,9 +38,9 @@ export function decodeUsage(raw: { readonly [field: string]: unknown }, conventi
   )
   const lifetimes = objectOf(promptDetails['cache_creation_token_details'] ?? raw['cache_creation'])
   const total = number(raw['total_tokens'])
-  let input = number(raw['prompt_tokens'], raw['input_tokens']) ?? 0
-  // A count that is left out is the rest of the total.
-  let output = number(raw['completion_tokens'], raw['output_tokens']) ?? Math.max(0, (total ?? 0) - input)
+  const prompt = number(raw['prompt_tokens'], raw['input_tokens'])
+  let input = prompt ?? 0
+  let output = number(raw['completion_tokens'], raw['output_tokens']) ?? restOf(total, prompt)
   const reasoning = number(outputDetails['reasoning_tokens'], raw['reasoning_tokens']) ?? 0
 
   if (total !== undefined && conventions.input_from_total && total > output) input = total - output
@@ -63,6 +63,9 @@ export function decodeUsage(raw: { readonly [field: string]: unknown }, conventi
     raw,
   })
 }
+
+/** An output that is left out is the rest of the total, if the prompt is known. A total alone does not say how much of it is output. */
+const restOf = (total = 0, prompt = total): number => Math.max(0, total - prompt)
 
 /** Costs that a server reports itself. */
 function reportedCost(raw: { readonly [field: string]: unknown }): number | undefined {
