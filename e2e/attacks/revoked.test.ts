@@ -13,7 +13,7 @@ let gateway: TestGateway
 
 beforeAll(async () => {
   upstream = await startFakeUpstream()
-  gateway = await startGateway(chatConfig([upstream.url]))
+  gateway = await startGateway({ ...chatConfig([upstream.url]), plugins: { moderation: { model: 'acme/small' } } })
 })
 afterAll(async () => {
   await gateway.close()
@@ -67,6 +67,14 @@ describe.each(ENDINGS)('a key that is %s while a model makes its first turn', (_
     const outcome = await askWith(made, { tools }, [during(made.data.hash, calls(['subagent', { task_name: 'one', task_description: 'one' }]))])
     expect(outcome.asked).toBe(1)
     expect(outcome.status).toBe(401)
+  })
+
+  it(verifies('F6', 'is not served after a plugin that asked the model'), async () => {
+    const made = await makeKey()
+    const outcome = await askWith(made, { plugins: [{ id: 'moderation' }] }, [during(made.data.hash, says('safe'))])
+    expect(outcome.asked).toBe(1)
+    expect(outcome.status).toBe(401)
+    expect(outcome.text).toContain(message)
   })
 
   it('gets the answer if that turn was the last', async () => {

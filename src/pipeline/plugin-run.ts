@@ -25,6 +25,8 @@ export interface PluginRunOptions {
   readonly costOf: (usage: Usage, pricing: Pricing) => Cost
   /** The likely usage of an answer that broke. */
   readonly estimateUsage: (call: Call) => Usage
+  /** Throws when the caller may have no more of a call that is under way. Absent: it may. */
+  readonly mayGoOn?: (owner: Owner) => void
   /** Whether a call may buy something at this price. Absent: it may. */
   readonly beforePurchase?: Limits['beforePurchase']
 }

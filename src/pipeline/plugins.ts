@@ -96,6 +96,8 @@ async function* runPlugins(
   let complete = false
   try {
     const { request, strategy } = await prepare(run, active, call)
+    // The caller's key may have ended meanwhile.
+    options.mayGoOn?.(call.owner)
     const adaptation = run.adaptation(adaptersOf(call.request, active, registry))
     let handler = next
     for (const one of active.toReversed()) if (one.plugin.wrap !== undefined) handler = one.plugin.wrap(handler, request, run.context(one))
