@@ -158,9 +158,9 @@ const NO_VERDICT = 'no_verdict'
 const unreadable = (name: string): GatewayError =>
   new GatewayError('provider_unavailable', `${name} gave no verdict that can be read`, { failover: 'never', metadata: { reason: NO_VERDICT } })
 
-/** Errors that count as outages. Callers could provoke all others: with preferences that no judge meets, a spent budget, or words that confuse the judge. */
+/** Errors that count as outages. Callers could provoke all others: with preferences that no judge meets, a spent budget, or words that confuse or silence the judge. */
 const OUTAGES: ReadonlySet<ErrorType> = new Set(['provider_unavailable', 'provider_overloaded', 'timeout', 'rate_limit_exceeded'])
 
 /** Whether nobody could judge for a reason that no caller can bring about. */
 export const isOutage = (error: Error): boolean =>
-  isGatewayError(error) && OUTAGES.has(error.errorType) && error.details.metadata?.['reason'] !== NO_VERDICT
+  isGatewayError(error) && OUTAGES.has(error.errorType) && error.details.wordless !== true && error.details.metadata?.['reason'] !== NO_VERDICT
