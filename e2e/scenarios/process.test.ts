@@ -317,6 +317,10 @@ describe('signalbox serve', () => {
     child.kill('SIGHUP')
     await expect.poll(modelOf).toBe('demo/echo')
     expect([await named(), await isDegraded()]).toEqual([undefined, '0'])
+    // The address stays until a restart, which would fail.
+    await writeFile(file, 'server: { host: 0.0.0.0 }\n')
+    child.kill('SIGHUP')
+    await expect.poll(errors).toContain('"msg":"a start with the reloaded configuration would be refused: Refusing to listen on 0.0.0.0')
   })
 })
 

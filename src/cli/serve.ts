@@ -156,6 +156,9 @@ async function serveAlone({ config, options, logger, own, link, given }: Serving
       await app.reload(next)
       link?.send({ kind: 'configured', read: readOf(next), graceMs: graceOf(next) })
       logger.info(restart.length === 0 ? {} : { needs_restart: restart }, 'configuration reloaded')
+      const refusal = checkExposure(next)
+      // Better known now than when the machine restarts.
+      if (refusal !== undefined) logger.warn({}, `a start with the reloaded configuration would be refused: ${refusal}`)
     },
     onProblem: (error) => {
       app.refuseReload()
