@@ -19,6 +19,17 @@ export function postgresUrl() {
     .refine((url) => ['any', null].includes(parametersOf(url).get('target_session_attrs')), {
       error: `${POSTGRES}, without target_session_attrs: the one host has to be the server that takes writes`,
     })
+    .refine((url) => wrongTimeLimit(url) === undefined, {
+      error: ({ input }) => `${POSTGRES}, with ${wrongTimeLimit(String(input))} in whole milliseconds, such as 30000`,
+    })
+}
+
+const TIME_LIMITS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'query_timeout']
+
+/** PostgreSQL takes `30s`. The driver reads a number of milliseconds from it, 30, and from other texts none, with which nobody may log in. */
+function wrongTimeLimit(url: string): string | undefined {
+  const parameters = parametersOf(url)
+  return TIME_LIMITS.find((name) => !/^\d*$/.test(parameters.get(name) ?? ''))
 }
 
 const hasSeveralServers = (url: string): boolean =>
