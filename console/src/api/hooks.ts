@@ -36,6 +36,20 @@ export function useRead<R extends Reading>(
   })
 }
 
+/** Reads a route anew, whatever is cached: before a change that builds upon what is stored, which others may have changed since. */
+export function useReadNow(): <R extends Reading>(route: R, input: Input<R>) => Promise<Answer<R>> {
+  const api = useApi()
+  const client = useQueryClient()
+  return (route, input) =>
+    client.fetchQuery({
+      queryKey: [route, input],
+      queryFn: ({ signal }) => api(route, ...([input, signal] as unknown as Args<typeof route>)),
+      staleTime: 0,
+      // A user who saves hears at once that the gateway is away.
+      retry: false,
+    })
+}
+
 /** A change is done once it is answered: a slow list must not hold back the key that was created. */
 const READ_AGAIN_LIMIT_MS = 3_000
 
@@ -45,14 +59,20 @@ const READ_AGAIN_LIMIT_MS = 3_000
  */
 const isOutdating = ({ status }: ApiError): boolean => status === 0 || status === 404 || status === 409 || status >= 500
 
-/** A change. The routes it outdates are refetched before it counts as done, unless that takes too long; a failure is shown without waiting for them. */
+/**
+ * A change. The routes it outdates are refetched before it counts as done, unless that takes too long; a failure is shown without waiting for them.
+ * `completed`: the input as it is to be sent, if that depends on what is stored at that moment.
+ */
 export function useChange<R extends Exclude<Route, Reading>>(
   route: R,
   outdates: readonly Reading[],
+  completed?: (input: Input<R>) => Promise<Input<R>>,
 ): UseMutationResult<Answer<R>, ApiError, Input<R>> {
   const api = useApi()
   const client = useQueryClient()
   const [onTheirWay] = useState(() => new Map<string, Promise<Answer<R>>>())
+  const sent = async (input: Input<R>): Promise<Answer<R>> =>
+    api(route, ...([completed === undefined ? input : await completed(input)] as unknown as Args<R>))
   const readAgain = (): Promise<unknown> => Promise.all(outdates.map((read) => client.invalidateQueries({ queryKey: [read] })))
   return useMutation<Answer<R>, ApiError, Input<R>>({
     // The second click of a double click comes before the button is disabled, so it shares the request of the first.
@@ -60,7 +80,7 @@ export function useChange<R extends Exclude<Route, Reading>>(
       const name = JSON.stringify(input)
       const same = onTheirWay.get(name)
       if (same !== undefined) return same
-      const answer = api(route, ...([input] as unknown as Args<R>)).finally(() => onTheirWay.delete(name))
+      const answer = sent(input).finally(() => onTheirWay.delete(name))
       onTheirWay.set(name, answer)
       return answer
     },

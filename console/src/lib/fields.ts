@@ -1,4 +1,5 @@
 import type { ApiError } from '../api/client.ts'
+import { changesOf } from './changes.ts'
 
 /** The value of a number field: text while it is typed, an empty string once it is cleared. */
 export type NumberField = number | string
@@ -48,6 +49,15 @@ export function ratesOf({ requests, tokens, concurrent }: RateFields): Rates | n
   }
   const withValues = Object.entries(rates).filter(([, value]) => value !== null)
   return withValues.length === 0 ? null : Object.fromEntries(withValues)
+}
+
+/**
+ * The rates to send, since they are replaced as a whole: those changed from `before` to `after`, and the others as they are stored `now`, because others
+ * may have changed them while the form was open.
+ */
+export function mergedRates(before: Rates | null | undefined, after: Rates | null | undefined, now: Rates | null | undefined): Rates | null {
+  const [was, mine, theirs] = [before, after, now].map(rateFieldsOf) as [RateFields, RateFields, RateFields]
+  return ratesOf({ ...theirs, ...changesOf(was, mine) })
 }
 
 /** The gateway's error message for a field: `rate_limits.tokens_per_minute` also belongs to `rate_limits`. */

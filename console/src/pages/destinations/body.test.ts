@@ -88,6 +88,11 @@ describe('a change', () => {
     expect(sent(latest)).toEqual({ config: { headers: { 'x-one': 'typed', 'x-theirs': '********', 'x-mine': 'new' } } })
     const own = { headers: { 'x-one': 'typed', 'x-two': '********', 'x-mine': 'new' } }
     expect([sent(before), sent({ ...latest, updated_at: before.updated_at })]).toEqual([{ config: own }, { config: own }])
+    // Without an entry there is no map.
+    const none = updateBody(before, { ...draft, values: { ...draft.values, headers: [] } }, FIELDS, latest).body
+    expect(none).toEqual({ config: { headers: { 'x-theirs': '********' } } })
+    const first = { ...STORED, config: { url: 'https://a.example' } } as ObservabilityDestination
+    expect(updateBody(first, draft, FIELDS, latest).body).toMatchObject({ config: { headers: { 'x-theirs': '********', 'x-mine': 'new' } } })
   })
 
   it('treats rules in another notation as equal', () => {

@@ -154,13 +154,17 @@ export function configChanges(before: Json, after: Json, now: Json = before): Js
 
 /**
  * The change from `before` to `after`, applied to what is stored `now`. The gateway replaces a map such as headers as a whole, so a map that two people
- * change must contain the changes of both.
+ * change must contain the changes of both. A map without entries is not stored at all, so one that is missing is an empty one.
  */
 export function mergedChange(before: unknown, after: unknown, now: unknown): unknown {
-  if (!isObject(before) || !isObject(after) || !isObject(now)) return isSame(before, after) ? now : after
-  const names = new Set([...Object.keys(now), ...Object.keys(after)])
-  const merged = [...names].map((name) => [name, mergedChange(before[name], after[name], now[name])] as const)
-  return Object.fromEntries(merged.filter(([, value]) => value !== undefined))
+  const sides = [before, after, now]
+  const maps = sides.map((side) => side ?? {}).filter(isObject)
+  if (maps.length < sides.length || !sides.some(isObject)) return isSame(before, after) ? now : after
+  const [was, mine, theirs] = maps as [Json, Json, Json]
+  const names = new Set([...Object.keys(theirs), ...Object.keys(mine)])
+  const merged = [...names].map((name) => [name, mergedChange(was[name], mine[name], theirs[name])] as const)
+  const kept = merged.filter(([, value]) => value !== undefined)
+  return kept.length === 0 && after === undefined ? undefined : Object.fromEntries(kept)
 }
 
 /** Whether two values are the same JSON, in any order of members. */

@@ -1,10 +1,10 @@
 import { Anchor, Button, Divider, Group, Stack, Text } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import { Link } from 'wouter'
-import { useChange, useRead } from '../../api/hooks.ts'
+import { useChange, useRead, useReadNow } from '../../api/hooks.ts'
 import type { ApiKey } from '../../api/schema.ts'
 import { afterSave, isChanged } from '../../lib/changes.ts'
-import { refusalElsewhere } from '../../lib/fields.ts'
+import { mergedRates, refusalElsewhere } from '../../lib/fields.ts'
 import { minute, moment, usd } from '../../lib/format.ts'
 import { Confirm } from '../../ui/confirm.tsx'
 import { EditForm } from '../../ui/edit-form.tsx'
@@ -130,7 +130,12 @@ function Editor({ of: key }: { readonly of: ApiKey }): ReactNode {
   // The state when it was opened: changes by others do not count as changes in this form.
   const [before, setBefore] = useState(key)
   const [form, setForm] = useState(() => keyFormOf(before))
-  const change = useChange('PATCH /api/v1/keys/{hash}', OUTDATED)
+  const readNow = useReadNow()
+  const change = useChange('PATCH /api/v1/keys/{hash}', OUTDATED, async ({ params, body }) => {
+    if (body?.rate_limits === undefined) return { params, body }
+    const { data: now } = await readNow('GET /api/v1/keys/{hash}', { params })
+    return { params, body: { ...body, rate_limits: mergedRates(before.rate_limits, body.rate_limits, now.rate_limits) } }
+  })
   const expiry = useExpiry()
   const body = keyChanges(before, form)
   const done = useDone()

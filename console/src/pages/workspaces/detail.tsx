@@ -1,10 +1,10 @@
 import { Anchor, Divider, Group, Stack, Text } from '@mantine/core'
 import { useState, type MouseEvent, type ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
-import { useChange, useRead } from '../../api/hooks.ts'
+import { useChange, useRead, useReadNow } from '../../api/hooks.ts'
 import type { Workspace } from '../../api/schema.ts'
 import { afterSave, isChanged } from '../../lib/changes.ts'
-import { refusalElsewhere } from '../../lib/fields.ts'
+import { mergedRates, refusalElsewhere } from '../../lib/fields.ts'
 import { moment } from '../../lib/format.ts'
 import { Confirm } from '../../ui/confirm.tsx'
 import { EditForm } from '../../ui/edit-form.tsx'
@@ -92,11 +92,18 @@ function Elsewhere({ href, children }: { readonly href: string; readonly childre
   )
 }
 
+const OUTDATED = ['GET /api/v1/workspaces', 'GET /api/v1/workspaces/{id}'] as const
+
 function Editor({ of: workspace }: { readonly of: Workspace }): ReactNode {
   // The state when it was opened: changes by others do not count as changes in this form.
   const [before, setBefore] = useState(workspace)
   const [form, setForm] = useState(() => workspaceFormOf(before))
-  const change = useChange('PATCH /api/v1/workspaces/{id}', ['GET /api/v1/workspaces', 'GET /api/v1/workspaces/{id}'])
+  const readNow = useReadNow()
+  const change = useChange('PATCH /api/v1/workspaces/{id}', OUTDATED, async ({ params, body }) => {
+    if (body?.rate_limits === undefined) return { params, body }
+    const { data: now } = await readNow('GET /api/v1/workspaces/{id}', { params })
+    return { params, body: { ...body, rate_limits: mergedRates(before.rate_limits, body.rate_limits, now.rate_limits) } }
+  })
   const body = workspaceChanges(before, form)
   const done = useDone()
   const onSuccess = ({ data }: { readonly data: Workspace }): void => {
