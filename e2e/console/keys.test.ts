@@ -324,6 +324,17 @@ describe.skipIf(!hasBrowser)('the keys page', () => {
     expect(problems).toEqual([])
   })
 
+  it('leads the keyboard to the heading of the page after the opened row was deleted', async () => {
+    await create({ name: 'to go' })
+    const { page, problems } = await browser.console(gateway, '/keys')
+    await page.getByRole('row', { name: /to go/ }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Revoke' }).click()
+    await page.getByRole('dialog', { name: 'Revoke to go?' }).getByRole('button', { name: 'Revoke' }).click()
+    await page.locator(':focus', { hasText: /^Keys$/ }).waitFor()
+    expect(problems).toEqual([])
+  })
+
   it('closes what lies on top with Escape: a list of choices, then what was opened', async () => {
     const { hash } = await create({ name: 'to close' })
     const { page } = await browser.console(gateway, `/keys?key=${hash}`)

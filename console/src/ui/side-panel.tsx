@@ -1,5 +1,6 @@
 import { Drawer } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { focusPage } from './page.tsx'
 import { useGuard } from './unsaved.tsx'
 
 export interface SidePanelProps {
@@ -15,7 +16,17 @@ export interface SidePanelProps {
 export function SidePanel({ title, opened, onClose, size, children }: SidePanelProps): ReactNode {
   const { close, onKeyDown, around } = useGuard(opened, onClose)
   return (
-    <Drawer opened={opened} onClose={close} title={title} position="right" size={size} closeOnEscape={false} onKeyDown={onKeyDown}>
+    <Drawer
+      opened={opened}
+      onClose={close}
+      title={title}
+      position="right"
+      size={size}
+      closeOnEscape={false}
+      onKeyDown={onKeyDown}
+      // The library gives the focus back to the row that opened it, which is gone with what was deleted.
+      onExitTransitionEnd={focusPage}
+    >
       {around(children)}
     </Drawer>
   )
