@@ -9,6 +9,7 @@ describe('a usage report', () => {
     ['with a count inside counts', { tokens: { input_tokens: 2 } }, true],
     ['of words counts nothing', { service_tier: 'standard' }, false],
     ['of more than there can be is as good as none', { prompt_tokens: 1e300, completion_tokens: 5 }, false],
+    ['of less than nothing, written as a number without a sign, is as good as none', { prompt_tokens: 2 ** 32 - 1, completion_tokens: 5 }, false],
     ['of more than there can be somewhere inside, too', { input_tokens: 3, details: { cachedTokenCount: 2e12 } }, false],
     ['with other large numbers counts', { prompt_tokens: 3, total_time_ns: 5e12 }, true],
     ['nested without end counts nothing', JSON.parse(`${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`) as object, false],

@@ -1,9 +1,11 @@
-import { createUsage, MAX_TOKENS, type Usage } from '../../core/usage.ts'
+import { createUsage, type Usage } from '../../core/usage.ts'
 import { isObject } from './json.ts'
 
 type Json = { readonly [field: string]: unknown }
 
 const MAX_DEPTH = 3
+/** More than any answer has, and less than -1 is where a server writes it without a sign (2^31 - 1, 2^32 - 1). */
+const MAX_REPORTED = 1e9
 
 /**
  * Whether a usage report counts anything. Servers send empty reports and reports of zeros beside the real one, or instead of it. A report with
@@ -14,7 +16,7 @@ export const hasCounts = (usage: Json): boolean => counts(usage, 0) && !isAbsurd
 function isAbsurd(usage: Json, depth: number): boolean {
   return Object.entries(usage).some(([name, value]) =>
     typeof value === 'number'
-      ? value > MAX_TOKENS && /tokens?|count/i.test(name)
+      ? value > MAX_REPORTED && /tokens?|count/i.test(name)
       : depth < MAX_DEPTH && isObject(value) && isAbsurd(value, depth + 1),
   )
 }
