@@ -57,3 +57,18 @@ it(verifies('P35', 'an answer whose upstream reports no usage is charged for an 
   expect(usage.input_tokens).toBeGreaterThan(900)
   expect(usage.cost).toBeGreaterThan(0.025)
 })
+
+it('callers of formats with a place for it are told how much of a prompt was audio, because that explains its cost', async () => {
+  const usage = { prompt_tokens: 100, completion_tokens: 1, total_tokens: 101, prompt_tokens_details: { cached_tokens: 10, audio_tokens: 80 } }
+  upstream.script(stream([chatEvents.role(), chatEvents.text('heard'), chatEvents.finish(), chatEvents.usage(usage), chatEvents.done()]))
+  const asked = async (path: string, body: object): Promise<object> => (await (await gateway.api('POST', path, body, gateway.key)).json()) as object
+  const [sound] = SOUND
+  const cost = (20 * 1 + 80 * 30 + 1 * 2) / 1e6
+  expect(await asked('/api/v1/chat/completions', { model: 'acme/hears', messages: [{ role: 'user', content: [sound] }] })).toMatchObject({
+    usage: { prompt_tokens: 100, prompt_tokens_details: { cached_tokens: 10, audio_tokens: 80 }, cost },
+  })
+  const inlineData = { mimeType: 'audio/mp3', data: 'AAAA' }
+  expect(await asked('/api/v1beta/models/acme/hears:generateContent', { contents: [{ role: 'user', parts: [{ inlineData }] }] })).toMatchObject({
+    usageMetadata: { promptTokenCount: 100, promptTokensDetails: [{ modality: 'AUDIO', tokenCount: 80 }], cost },
+  })
+})

@@ -148,10 +148,11 @@ export class ChatWriter implements AnswerWriter {
       output_tokens_details: written,
       ...rest
     } = presentUsage(usage, cost, isByok ?? false)
+    const { audioInputTokens: audio } = usage
     const costs = rest['cost_details'] as JsonObject | undefined
     return `,"usage":${JSON.stringify({
       ...rest,
-      prompt_tokens_details: read,
+      prompt_tokens_details: audio === undefined ? read : { ...(read as JsonObject), audio_tokens: audio },
       completion_tokens_details: written,
       ...(costs === undefined ? {} : { cost_details: namedCosts(costs) }),
     })}`

@@ -11,7 +11,7 @@ const words = z.string().nullable()
 
 const usage = z.looseObject({
   prompt_tokens: tokens,
-  prompt_tokens_details: z.looseObject({ cached_tokens: tokens, cache_write_tokens: tokens.optional() }),
+  prompt_tokens_details: z.looseObject({ cached_tokens: tokens, cache_write_tokens: tokens.optional(), audio_tokens: tokens.optional() }),
   completion_tokens: tokens,
   completion_tokens_details: z.looseObject({ reasoning_tokens: tokens }),
   total_tokens: tokens,

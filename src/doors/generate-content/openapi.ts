@@ -13,6 +13,10 @@ const usage = z.looseObject({
   promptTokenCount: tokens,
   candidatesTokenCount: tokens.describe('Without reasoning tokens.'),
   thoughtsTokenCount: tokens.optional(),
+  promptTokensDetails: z
+    .array(z.looseObject({ modality: z.string(), tokenCount: tokens }))
+    .optional()
+    .describe('Audio, if there is any.'),
   cachedContentTokenCount: tokens.optional(),
   totalTokenCount: tokens,
   cost: z.number().nullable().describe('USD; null if no price is known.'),

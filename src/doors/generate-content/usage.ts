@@ -7,7 +7,7 @@ import { namedCosts } from '../shared/named-costs.ts'
 /** The usage of an answer in the counters of this format, which count reasoning separately. The cost is added beside them. */
 export function usageMetadataOf({ usage, cost, isByok }: ResourceState): JsonObject | undefined {
   if (usage === undefined) return undefined
-  const { inputTokens, outputTokens, reasoningTokens, cachedTokens, totalTokens, imageOutputTokens = 0 } = usage
+  const { inputTokens, outputTokens, reasoningTokens, cachedTokens, totalTokens, audioInputTokens = 0, imageOutputTokens = 0 } = usage
   const visible = Math.max(0, outputTokens - reasoningTokens)
   return {
     promptTokenCount: inputTokens,
@@ -15,6 +15,7 @@ export function usageMetadataOf({ usage, cost, isByok }: ResourceState): JsonObj
     totalTokenCount: totalTokens,
     ...(reasoningTokens > 0 ? { thoughtsTokenCount: reasoningTokens } : {}),
     ...(cachedTokens > 0 ? { cachedContentTokenCount: cachedTokens } : {}),
+    ...(audioInputTokens > 0 ? { promptTokensDetails: [{ modality: 'AUDIO', tokenCount: audioInputTokens }] } : {}),
     ...(imageOutputTokens > 0 ? { candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: imageOutputTokens }] } : {}),
     ...paidFor({ usage, cost, isByok: isByok ?? false }),
   }
