@@ -69,6 +69,11 @@ describe('the cost of an answer', () => {
     expect(million({ inputTokens: 5, cachedTokens: 3, audioInputTokens: 2, cachedAudioTokens: 9 }).cachedAudioTokens).toBe(2)
   })
 
+  test('audio that was read from a cache without any price costs what audio does, not what text does', () => {
+    const usage = million({ inputTokens: 1_000_000, cachedTokens: 600_000, audioInputTokens: 500_000, cachedAudioTokens: 400_000 })
+    expect(computeCost(usage, { input: 2, output: 1, inputAudio: 10 })).toMatchObject({ input: 0.5 * 2 + 0.5 * 10, cacheDiscount: 0 })
+  })
+
   test('audio that was read from a cache has a price of its own where one is known', () => {
     const usage = million({ inputTokens: 1_000_000, cachedTokens: 600_000, audioInputTokens: 500_000, cachedAudioTokens: 400_000 })
     const cost = computeCost(usage, { input: 2, output: 1, cacheRead: 0.5, inputAudio: 10, cacheReadAudio: 1 })

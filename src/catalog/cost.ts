@@ -36,7 +36,7 @@ function ratesFor(pricing: Pricing, inputTokens: number, at?: number): Rates {
  *
  * Tokens for which a vendor charges a multiple of its list price cost that multiple.
  *
- * Cached audio costs the price of cached audio if it is known, or else the price of cache reads.
+ * Cached audio costs the price of cached audio if it is known, or else the price of cache reads, or else that of audio.
  *
  * A cost that the upstream reports takes precedence; prices then only split it. A missing cache price is the input price. `source` is `unknown` when
  * tokens of an unknown price were used, or searches were made at one: the figures are then a lower bound, not a price of zero.
@@ -79,8 +79,9 @@ function inputCost(usage: Usage, rates: Rates): { readonly seen: number; readonl
   const plain = usage.inputTokens - cachedTokens - cacheWriteTokens
   const audio = rates.inputAudio === undefined ? 0 : Math.min(audioInputTokens - cachedAudioTokens, plain)
   const pictures = Math.min(imageInputTokens, plain - audio)
-  const cachedAudio = rates.cacheReadAudio === undefined ? 0 : Math.min(cachedAudioTokens, cachedTokens)
-  const cached = (cachedTokens - cachedAudio) * cacheRead + cachedAudio * (rates.cacheReadAudio ?? 0)
+  const { cacheReadAudio = rates.cacheRead === undefined ? rates.inputAudio : undefined } = rates
+  const cachedAudio = cacheReadAudio === undefined ? 0 : Math.min(cachedAudioTokens, cachedTokens)
+  const cached = (cachedTokens - cachedAudio) * cacheRead + cachedAudio * (cacheReadAudio ?? 0)
   const written = (cacheWriteTokens - cacheWrite1hTokens) * cacheWrite + cacheWrite1hTokens * (rates.cacheWrite1h ?? cacheWrite)
   const uncached = (cachedTokens - cachedAudio + cacheWriteTokens) * price + cachedAudio * inputAudio
   const read = (plain - audio - pictures) * price + audio * inputAudio + pictures * inputImage

@@ -87,7 +87,7 @@ const tokenPrices = {
 const pricing = section({
   ...tokenPrices,
   input_audio: price().optional().describe('Per million audio tokens of the input; without, the input price.'),
-  cache_read_audio: price().optional().describe('Per million audio tokens read from a cache; without, `cache_read`.'),
+  cache_read_audio: price().optional().describe('Per million audio tokens read from a cache; without, `cache_read`, or else `input_audio`.'),
   output_image: price().optional().describe('Per million tokens of pictures in the answer; without, the output price.'),
   request: price().optional().describe('Per request that the provider gets: of each turn, and of each part of a long list of embeddings.'),
   image: price().optional().describe('Per image: for lists and `max_price`; answers are not charged by it.'),
