@@ -501,6 +501,27 @@ describe('moderation', () => {
     const response = await gateway.respond({ model: 'acme/small', input: 'something bad', plugins: [{ id: 'moderation', enabled: false }] })
     expect(response.status).toBe(403)
   })
+  it('judges all of a text that is too long for the window of the moderation model, and not its beginning and end alone', async () => {
+    const models = [
+      { slug: 'acme/small', context_length: 128_000, endpoints: [endpoint] },
+      { slug: 'acme/guard', context_length: 4_096, endpoints: [{ ...endpoint, upstream_model: 'guard-1' }] },
+    ]
+    const narrow = await start({ models, plugins: { moderation: { model: 'acme/guard' } } })
+    try {
+      const filler = 'All is well here today. '.repeat(312)
+      const refusal = { message: "This model's maximum context length is 4096 tokens.", code: 'context_length_exceeded' }
+      upstream.script(status(400, { error: refusal }), ...Array.from({ length: 3 }, () => says('safe')))
+      const before = upstream.requests.length
+      const response = await narrow.respond({ model: 'acme/small', input: `${filler} CANARY ${filler}`, plugins: [{ id: 'moderation' }] })
+      expect(response.status).toBe(200)
+      const [whole, ...halves] = upstream.requests.slice(before).filter(({ body }) => body['model'] === 'guard-1')
+      expect(JSON.stringify(whole!.body)).toContain('CANARY')
+      expect(halves).toHaveLength(2)
+      expect(JSON.stringify(halves.map(({ body }) => body))).toContain('CANARY')
+    } finally {
+      await narrow.close()
+    }
+  })
   it('refuses calls while the moderation model is down', async () => {
     upstream.script(status(500, { error: { message: 'down' } }))
     const response = await gateway.respond({ model: 'acme/small', input: 'hi' })

@@ -59,6 +59,8 @@ export interface ModelAnswer {
 export interface AskOptions {
   /** Called with all events as they arrive. */
   readonly onEvents?: (events: readonly ModelEvent[]) => void
+  /** The model has to get all of the request: it is not adapted to its endpoint, which may leave out the middle. Throws if it does not fit. */
+  readonly isWhole?: boolean
 }
 
 /** What is available to a running tool. */

@@ -2,6 +2,7 @@ import type { Adaptation, Call, Handler, Layer } from '../core/call.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { Plugin, PluginEntry } from '../core/extension.ts'
 import type { ModelRequest } from '../core/request.ts'
+import { NO_ADAPTATION } from './no-adaptation.ts'
 import { CitationPass } from './plugin-citations.ts'
 import { PluginRun, reachOf, type PluginRunOptions } from './plugin-run.ts'
 import { createPluginRegistry, isSwitchedOff, selectPlugins, type ActivePlugin, type PluginRegistry } from './plugin-select.ts'
@@ -136,9 +137,6 @@ export function reachFor(request: ModelRequest, registry: PluginRegistry): Pick<
 }
 
 const named = (active: readonly ActivePlugin[], id: string): boolean => active.some(({ plugin }) => plugin.id === id)
-
-/** For a caller who switched off the standing plugins. */
-const NO_ADAPTATION: Adaptation = { modalities: [], shortensUpTo: 0, adapt: (_call, request) => Promise.resolve(request) }
 
 interface Prepared {
   readonly request: ModelRequest

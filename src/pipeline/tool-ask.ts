@@ -12,6 +12,7 @@ import type { ModelRequest } from '../core/request.ts'
 import { ZERO_USAGE, type Usage } from '../core/usage.ts'
 import { answerCost } from './answer-cost.ts'
 import { AnswerFold } from './answer-fold.ts'
+import { NO_ADAPTATION } from './no-adaptation.ts'
 import { likelyUsage, type Spent, type ToolBill } from './tool-bill.ts'
 
 export interface AskTerms extends AskOptions {
@@ -29,7 +30,7 @@ export async function askModel(
   parent: Call,
   request: ModelRequest,
   signal: AbortSignal,
-  { costOf, bill, onEvents }: AskTerms,
+  { costOf, bill, onEvents, isWhole = false }: AskTerms,
 ): Promise<ModelAnswer> {
   const fold = new AnswerFold()
   const { preferredEndpoint: _, sessionId: __, adaptation: ___, strategy: ____, ...rest } = parent
@@ -42,6 +43,7 @@ export async function askModel(
     requestedModel: request.model ?? request.models?.[0] ?? '',
     trace: { strategy: 'direct', candidates: [], rejected: new Map(), attempts: [], pipeline: [], params: {}, parent: parent.trace },
     output: () => [],
+    ...(isWhole ? { adaptation: NO_ADAPTATION } : {}),
   }
   const spent: { inAll?: Spent } = {}
   bill?.ask(() => spent.inAll ?? soFar(call, fold, costOf))

@@ -119,6 +119,43 @@ describe('a moderation model', () => {
   })
 })
 
+describe('a text that is longer than what a moderation model takes', () => {
+  /** What a model with such a window was asked. It flags the word. */
+  async function judgedWithin(chars: number, text: string) {
+    const read: string[] = []
+    const limits: unknown[] = []
+    const plugin = moderation({ model: 'acme/guard' })
+    const answer: ContextParts['ask'] = (inner, options) => {
+      const [{ content }] = inner.input as unknown as readonly [{ readonly content: readonly [{ readonly text: string }] }]
+      if (content[0].text.length > chars) throw new GatewayError('context_length_exceeded', 'too long')
+      read.push(content[0].text)
+      limits.push(options?.isWhole)
+      return testAnswer(content[0].text.includes('BOMB') ? 'unsafe\nS9' : 'safe')
+    }
+    const { context, reported } = testContext({}, { request: ask(text), ask: answer })
+    const error = await Promise.resolve(plugin.prepare!(ask(text), context)).catch((thrown: GatewayError) => thrown)
+    return { error, read, limits, reported }
+  }
+
+  it('is judged in smaller pieces, and whole: none is shortened to fit', async () => {
+    const text = Array.from({ length: 2_000 }, (_, n) => `line ${n}`).join('\n')
+    const { error, read, limits } = await judgedWithin(3_000, text)
+    expect(error).toBeUndefined()
+    for (let at = 0; at < text.length - 60; at += 50) expect(read.some((piece) => piece.includes(text.slice(at, at + 60)))).toBe(true)
+    expect(new Set(limits)).toEqual(new Set([true]))
+  })
+  it('is refused for what any of them says', async () => {
+    const filler = 'All is well. '.repeat(600)
+    const { error, reported } = await judgedWithin(3_000, `${filler}BOMB${filler}`)
+    expect(error).toMatchObject({ errorType: 'permission_denied' })
+    expect(reported[0]?.stage?.data).toMatchObject({ categories: ['S9'] })
+  })
+  it('is refused if the model takes next to nothing', async () => {
+    const { error, read } = await judgedWithin(300, 'All is well. '.repeat(600))
+    expect([error, read]).toMatchObject([{ errorType: 'provider_overloaded' }, []])
+  })
+})
+
 describe('when there is no verdict', () => {
   const away = new GatewayError('provider_unavailable', 'away')
 

@@ -78,25 +78,48 @@ function modelJudge(model: string): Judge {
   return {
     name: model,
     async judge(texts, { ask, request: { provider } }) {
-      const outcomes = await Promise.allSettled(
-        texts.map(async (text) => {
-          const request: ModelRequest = {
-            model,
-            instructions: INSTRUCTIONS,
-            input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text }] }],
-            temperature: 0,
-            max_output_tokens: 512,
-            // The caller's policy on who may keep the data also applies to the judge.
-            ...(provider == null ? {} : { provider: { data_collection: provider.data_collection ?? null, zdr: provider.zdr ?? null } }),
-          }
-          const answer = await ask(request, { withinMs: MODEL_TIMEOUT_MS })
+      const ofText = async (text: string): Promise<Verdict> => {
+        const request: ModelRequest = {
+          model,
+          instructions: INSTRUCTIONS,
+          input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text }] }],
+          temperature: 0,
+          max_output_tokens: 512,
+          // The caller's policy on who may keep the data also applies to the judge.
+          ...(provider == null ? {} : { provider: { data_collection: provider.data_collection ?? null, zdr: provider.zdr ?? null } }),
+        }
+        try {
+          // Shortened to fit, it would be judged without its middle.
+          const answer = await ask(request, { withinMs: MODEL_TIMEOUT_MS, isWhole: true })
           return { ...readVerdict(answer, model), cost: answer.cost.total }
-        }),
-      )
-      return verdictsOf(outcomes)
+        } catch (error) {
+          if (!isTooLong(error) || text.length < LEAST_CHARS) throw error
+          return joined(verdictsOf(await Promise.allSettled(halvesOf(text).map(ofText))))
+        }
+      }
+      return verdictsOf(await Promise.allSettled(texts.map(ofText)))
     },
   }
 }
+
+/** Texts shorter than this are not halved: a model that does not take them is none that judges. */
+const LEAST_CHARS = 2_000
+/** Nothing can hide at the boundary. */
+const OVERLAP_CHARS = 200
+
+const TOO_LONG: ReadonlySet<ErrorType> = new Set(['context_length_exceeded', 'token_limit_exceeded', 'string_too_long', 'payload_too_large'])
+const isTooLong = (error: unknown): boolean => isGatewayError(error) && TOO_LONG.has(error.errorType)
+
+function halvesOf(text: string): readonly string[] {
+  const middle = Math.ceil(text.length / 2)
+  return [text.slice(0, middle + OVERLAP_CHARS), text.slice(middle - OVERLAP_CHARS)].map((half) => half.toWellFormed())
+}
+
+const joined = (verdicts: readonly Verdict[]): Verdict => ({
+  flagged: verdicts.some(({ flagged }) => flagged),
+  categories: [...new Set(verdicts.flatMap(({ categories }) => categories))],
+  cost: verdicts.reduce((sum, { cost }) => sum + cost, 0),
+})
 
 /** A text that is flagged decides, whatever became of the others. Otherwise what counts as an outage is thrown only if nothing else went wrong. */
 function verdictsOf(outcomes: readonly PromiseSettledResult<Verdict>[]): readonly Verdict[] {
