@@ -73,6 +73,17 @@ it('ends with the last of its processes, even if their channels close later', ()
   expect(exit).toHaveBeenCalledExactlyOnceWith(0)
 })
 
+it('passes a reload signal on to processes that hear it, because it would end the others, and with the first of them the gateway', () => {
+  const { heard, workers } = primary(2)
+  const signals = workers.map(({ process: child }) => vi.spyOn(child, 'kill'))
+  const reload = (): void => heard.mock.calls.find(([event]) => event === 'SIGHUP')![1]('SIGHUP')
+  reload()
+  expect(signals.map(({ mock }) => mock.calls)).toEqual([[], []])
+  workers[1]!.emit('message', { kind: 'listening' })
+  reload()
+  expect(signals.map(({ mock }) => mock.calls)).toEqual([[], [['SIGHUP']]])
+})
+
 it('tells its processes the port it holds, and releases it when all of them serve, before it is announced', () => {
   const release = vi.fn<() => void>()
   const { shown, told, workers } = primary(2, { port: 4321, release })

@@ -84,8 +84,9 @@ class Primary {
       (signal) => this.#stop(signal),
       () => this.#killAll(1),
     )
-    // Workers watch the file themselves; the signal is for operators who send it by hand.
-    process.on('SIGHUP', () => this.#workers().forEach((worker) => worker.process.kill('SIGHUP')))
+    // Workers watch the file themselves; the signal is for operators who send it by hand. One that is just starting would be ended by it, and reads
+    // the file before it serves.
+    process.on('SIGHUP', () => this.#workers().forEach(({ id, process: worker }) => this.#listening.has(id) && worker.kill('SIGHUP')))
     for (let i = 0; i < this.#wanted; i++) this.#fork()
     setInterval(() => this.#look(), LOOK_MS)
   }
