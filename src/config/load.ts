@@ -123,7 +123,7 @@ async function readAt(file: string): Promise<ConfigRead> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     const why = `${JSON.stringify(file)} cannot be read (${code ?? message}); expected the path of a YAML or JSON file`
-    throw new ConfigError([{ path: 'file', message: why }], file)
+    throw new ConfigError([{ path: 'file', message: why }], file, error)
   }
   // Replacement characters would change its meaning: a name nobody uses, a pattern that matches nothing.
   if (!isUtf8(bytes)) throw new ConfigError([{ path: 'file', message: `${JSON.stringify(file)} is not UTF-8; expected a file saved as UTF-8` }], file)

@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process'
+import fs from 'node:fs'
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Config } from '../core/config.ts'
 import type { GatewayError } from '../core/error.ts'
 import { loadConfig, type LoadOptions } from './load.ts'
@@ -42,6 +44,22 @@ describe('a watched configuration', () => {
     await rename(join(cwd, 'new'), file)
     await vi.waitFor(() => expect(watch.current().defaults.model).toBe('a/two'), { timeout: 5_000 })
     expect(changes).toHaveLength(1)
+  })
+
+  test('is read again if it could not be read for a reason that passes, although nothing about the file changes then', async () => {
+    const { watch, problems } = await start()
+    const read = vi.spyOn(fs.promises, 'readFile')
+    for (let n = 0; n < 2; n++) read.mockRejectedValueOnce(Object.assign(new Error('too many open files'), { code: 'EMFILE' }))
+    syncBuiltinESMExports()
+    onTestFinished(() => {
+      read.mockRestore()
+      syncBuiltinESMExports()
+    })
+    await writeFile(file, 'defaults: { model: a/two }')
+    expect(await watch.reload()).toBe(false)
+    await vi.waitFor(() => expect(watch.current().defaults.model).toBe('a/two'), { timeout: 5_000 })
+    // The same failure is told once, however often it is tried.
+    expect(problems.map(({ message }) => message)).toEqual([expect.stringContaining('cannot be read (EMFILE)')])
   })
 
   test.each([

@@ -8,6 +8,9 @@ import { configFileAt, configFileCandidates, loadConfig, readConfigFile, readOf,
 import { pollFiles } from './poll-files.ts'
 
 const POLL_MS = 500
+const READ_AGAIN_MS = 1_000
+/** Why a file may be unreadable for a moment that a look at it does not show: this process, this machine or a network file system is in trouble. */
+const PASSING: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'EIO', 'ESTALE', 'EAGAIN', 'EBUSY', 'ENOMEM', 'ETIMEDOUT'])
 
 export interface WatchHandlers {
   /** A new, valid configuration. If this throws, the old one stays in force, as with a problem in the file. */
@@ -35,6 +38,9 @@ export async function watchConfig(initial: Config, options: LoadOptions, handler
   /** The file whose content is in force. */
   let read = initial.file
   let running: Promise<boolean> = Promise.resolve(true)
+  /** Set while the file is to be read again. */
+  let readAgain: NodeJS.Timeout | undefined
+  let closed = false
 
   // A pipe such as the shell's `<(...)` can be read once: a second read finds nothing, or waits for a writer.
   const isReadOnce = initial.file !== undefined && (await isPipe(initial.file))
@@ -48,6 +54,9 @@ export async function watchConfig(initial: Config, options: LoadOptions, handler
   }
 
   async function attempt(known?: ConfigRead): Promise<boolean> {
+    const isRepeat = readAgain !== undefined
+    clearTimeout(readAgain)
+    readAgain = undefined
     try {
       if (known === undefined && (await cannotBeRead())) throw new ConfigError([{ path: 'file', message: READ_ONCE }], read)
       // A file that disappears or is empty now is a mistake or half of a change. It must not put the defaults, or another file, in force.
@@ -57,7 +66,9 @@ export async function watchConfig(initial: Config, options: LoadOptions, handler
       read = next.file
       return true
     } catch (error) {
-      handlers.onProblem(asGatewayError(error))
+      const isPassing = error instanceof ConfigError && PASSING.has((error.cause as NodeJS.ErrnoException | undefined)?.code)
+      if (isPassing && !closed) readAgain = setTimeout(trigger, READ_AGAIN_MS).unref()
+      if (!isPassing || !isRepeat) handlers.onProblem(asGatewayError(error))
       return false
     }
   }
@@ -76,6 +87,8 @@ export async function watchConfig(initial: Config, options: LoadOptions, handler
     current: () => current,
     reload,
     close: () => {
+      closed = true
+      clearTimeout(readAgain)
       endPolling()
       process.off('SIGHUP', trigger)
     },

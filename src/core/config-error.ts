@@ -18,8 +18,8 @@ export class ConfigError extends GatewayError {
   readonly problems: readonly ConfigProblem[]
   readonly file: string | undefined
 
-  constructor(problems: readonly ConfigProblem[], file?: string) {
-    super('invalid_request', describe(problems, file), { path: problems[0]?.path })
+  constructor(problems: readonly ConfigProblem[], file?: string, cause?: unknown) {
+    super('invalid_request', describe(problems, file), { path: problems[0]?.path, cause })
     this.name = 'ConfigError'
     this.problems = problems
     this.file = file
