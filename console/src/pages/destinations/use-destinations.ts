@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query'
 import type { Api, ApiError } from '../../api/client.ts'
+import { fewAtATime } from '../../api/few-at-a-time.ts'
 import { useApi } from '../../api/hooks.ts'
 import type { ObservabilityDestination } from '../../api/schema.ts'
 
@@ -21,29 +22,9 @@ export function useDestinations(workspaces: readonly string[] | undefined): UseQ
   })
 }
 
-/**
- * A few requests at a time: a browser refuses thousands together, and the time limit of those that wait in its queue runs. The first failure ends the
- * rest.
- */
+/** A few workspaces at a time: there may be thousands. */
 export async function destinationsOf(api: Api, workspaces: readonly string[], signal: AbortSignal): Promise<readonly ObservabilityDestination[]> {
-  const found = new Map<string, readonly ObservabilityDestination[]>()
-  // Shared, so that each workspace is read once.
-  const waiting = workspaces.values()
-  let hasFailed = false
-  const readOn = async (): Promise<void> => {
-    for (const id of waiting) {
-      if (hasFailed) return
-      found.set(id, await allOf(api, id, signal))
-    }
-  }
-  const readers = Array.from({ length: AT_A_TIME }, () =>
-    readOn().catch((error: unknown) => {
-      hasFailed = true
-      throw error
-    }),
-  )
-  await Promise.all(readers)
-  return workspaces.flatMap((id) => found.get(id) ?? [])
+  return (await fewAtATime(workspaces, AT_A_TIME, (id) => allOf(api, id, signal))).flat()
 }
 
 async function allOf(api: Api, workspace: string, signal: AbortSignal): Promise<readonly ObservabilityDestination[]> {

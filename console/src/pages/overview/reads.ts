@@ -1,5 +1,6 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query'
 import type { Answer, Api, ApiError } from '../../api/client.ts'
+import { fewAtATime } from '../../api/few-at-a-time.ts'
 import { useApi } from '../../api/hooks.ts'
 
 export type Workspace = Answer<'GET /api/v1/workspaces'>['data'][number]
@@ -12,6 +13,8 @@ const PAGE = 100
 const PAGES = 10
 /** Keys and destinations are listed per workspace, with a call for each. */
 const MOST_WORKSPACES = 50
+/** Of the six requests that browsers send to a gateway at a time: keys and destinations are read side by side, and the charts must get through. */
+const AT_A_TIME = 2
 /** The most destinations whose state is requested, because each takes a call of its own. */
 const MOST_ASKED = 20
 
@@ -55,16 +58,18 @@ function useEverywhere<T>(name: string, workspaces: readonly Workspace[] | undef
     queryKey: [name, 'everywhere', ids],
     enabled: ids !== undefined,
     queryFn: async ({ signal }) => {
-      const lists = await Promise.all((ids ?? []).map((id) => ask(api, id, signal)))
-      return {
-        found: lists.flatMap(({ found }) => found),
-        isPart: (workspaces?.length ?? 0) > MOST_WORKSPACES || lists.some(({ isPart }) => isPart),
-      }
+      const { found, isPart } = await everywhere(api, ids ?? [], ask, signal)
+      return { found, isPart: isPart || (workspaces?.length ?? 0) > MOST_WORKSPACES }
     },
   })
 }
 
-const askForKeys: Ask<ApiKey> = (api, workspace_id, signal) =>
+export async function everywhere<T>(api: Api, workspaces: readonly string[], ask: Ask<T>, signal: AbortSignal): Promise<Listed<T>> {
+  const lists = await fewAtATime(workspaces, AT_A_TIME, (id) => ask(api, id, signal))
+  return { found: lists.flatMap(({ found }) => found), isPart: lists.some(({ isPart }) => isPart) }
+}
+
+export const askForKeys: Ask<ApiKey> = (api, workspace_id, signal) =>
   everyPage(async (offset) => (await api('GET /api/v1/keys', { query: { workspace_id, offset, include_disabled: 'true' } }, signal)).data)
 
 /** Inference keys, including disabled ones: their spending is part of the figures. */
@@ -77,7 +82,7 @@ export interface DestinationState {
   readonly status?: Status
 }
 
-const askForDestinations: Ask<DestinationState> = async (api, workspace_id, signal) => {
+export const askForDestinations: Ask<DestinationState> = async (api, workspace_id, signal) => {
   const listed = await everyPage(
     async (offset) => (await api('GET /api/v1/observability/destinations', { query: { workspace_id, offset, limit: PAGE } }, signal)).data,
   )
@@ -87,12 +92,10 @@ const askForDestinations: Ask<DestinationState> = async (api, workspace_id, sign
       .slice(0, MOST_ASKED)
       .map(({ id }) => id),
   )
-  const found = await Promise.all(
-    listed.found.map(async ({ id, enabled }): Promise<DestinationState> => {
-      if (!withStatus.has(id)) return { enabled }
-      return { enabled, status: (await api('GET /api/v1/observability/destinations/{id}/status', { params: { id } }, signal)).data }
-    }),
-  )
+  const found = await fewAtATime(listed.found, AT_A_TIME, async ({ id, enabled }): Promise<DestinationState> => {
+    if (!withStatus.has(id)) return { enabled }
+    return { enabled, status: (await api('GET /api/v1/observability/destinations/{id}/status', { params: { id } }, signal)).data }
+  })
   return { found, isPart: listed.isPart }
 }
 
