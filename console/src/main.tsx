@@ -1,6 +1,7 @@
 import '@mantine/core/styles.css'
 import './forced-colours.css'
 import './print.css'
+import './text-direction.css'
 import { MantineProvider } from '@mantine/core'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode } from 'react'

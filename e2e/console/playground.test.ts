@@ -113,6 +113,27 @@ describe.skipIf(!hasBrowser)('the playground', () => {
     expect(problems).toEqual([])
   })
 
+  it('writes from right to left what is written so: the stop of an Arabic sentence is at its left end', async () => {
+    const { page, problems } = await ready('demo/echo')
+    const sentence = 'مرحبا بالعالم.'
+    await page.getByLabel('Message').fill(sentence)
+    expect(await page.evaluate('getComputedStyle(document.activeElement).unicodeBidi')).toBe('plaintext')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await turn(page, 1).getByRole('link', { name: /^gen-/ }).waitFor()
+    const endsLeft =
+      await page.evaluate(`[...document.querySelectorAll('section p')].filter((p) => p.textContent === '${sentence}').map(({ firstChild: text }) => {
+      const leftOf = (index) => {
+        const range = document.createRange()
+        range.setStart(text, index)
+        range.setEnd(text, index + 1)
+        return range.getBoundingClientRect().left
+      }
+      return leftOf(text.length - 1) < leftOf(0)
+    })`)
+    expect(endsLeft).toEqual([true, true])
+    expect(problems).toEqual([])
+  })
+
   it('shows calls, takes their results, and shows what tools of the gateway did', async () => {
     const { page, problems } = await ready('demo/tool')
     await page.getByLabel('Tools (JSON)').fill(WEATHER)
