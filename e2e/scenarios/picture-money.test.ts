@@ -83,3 +83,16 @@ it('a picture that was drawn is paid for, whether its vendor counts it or its ca
     )
     .toBeGreaterThan(0.03)
 })
+
+it.each([
+  ['says nothing of pictures', {}, 1_290 * 30 + 10 * 2],
+  ['counts none', { image_tokens: 0 }, 1_290 * 30 + 10 * 2],
+  ['counts them', { image_tokens: 1_120 }, 1_120 * 30 + 180 * 2],
+])('a picture has the price of pictures where its server counts the output and %s', async (_what, completion_tokens_details, output) => {
+  const picture = { images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }] }
+  const usage = { prompt_tokens: 10, completion_tokens: 1_300, total_tokens: 1_310, completion_tokens_details }
+  const drawn = { ...chatEvents.role(), choices: [{ index: 0, delta: picture, finish_reason: null }] }
+  upstream.script(stream([chatEvents.role(), drawn, chatEvents.finish(), chatEvents.usage(usage), chatEvents.done()]))
+  const answer = (await (await gateway.respond({ model: 'acme/fox-image', input: 'Draw.' })).json()) as { usage: { cost: number } }
+  expect(answer.usage.cost).toBeCloseTo((10 + output) / 1e6, 9)
+})

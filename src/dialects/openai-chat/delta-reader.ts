@@ -41,6 +41,8 @@ const spokenIn = ({ audio }: Json): unknown => (isObject(audio) ? audio['transcr
 export class DeltaReader {
   /** Set by every delta that did more than write text. */
   busy = false
+  /** Pictures in the answer so far: few servers count their tokens by themselves. */
+  pictures = 0
   readonly #target: Target<OpenAiChatOptions>
   readonly #writer: AnswerWriter
   readonly #reasoning: ReasoningCollector
@@ -172,6 +174,7 @@ export class DeltaReader {
       const url = imageUrl(image)
       if (url === undefined) continue
       this.busy = true
+      this.pictures++
       const comma = url.startsWith('data:') ? url.indexOf(',') : -1
       this.#writer.wholeItem(comma < 0 ? imageItem(url) : imageItem(url.slice(comma + 1), url.slice('data:'.length, comma)))
     }

@@ -95,7 +95,8 @@ export class ChatDecoder implements Decoder {
   /** Some servers count with every chunk. */
   get counted(): Usage | undefined {
     const { searches } = this.#citations
-    return this.#usage === undefined ? runsAlone({ searches }) : decodeUsage(this.#usage, this.#target.options.usage, searches)
+    if (this.#usage === undefined) return runsAlone({ searches })
+    return decodeUsage(this.#usage, this.#target.options.usage, { searches, pictures: this.#reader.pictures })
   }
 
   push(data: string, event: string | undefined, out: ModelEvent[]): void {

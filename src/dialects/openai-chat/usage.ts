@@ -1,3 +1,4 @@
+import { PICTURE_TOKENS } from '../../core/picture-items.ts'
 import { createUsage } from '../../core/usage.ts'
 import type { Usage } from '../../core/usage.ts'
 import { isObject } from '../shared/json.ts'
@@ -12,12 +13,19 @@ const number = (...values: readonly unknown[]): number | undefined =>
 
 const objectOf = (value: unknown): { readonly [field: string]: unknown } => (isObject(value) ? value : {})
 
-/**
- * Normalises the usage object of any server of this format.
- *
- * @param searches web searches in the answer, if the server does not count them
- */
-export function decodeUsage(raw: { readonly [field: string]: unknown }, conventions: OpenAiChatOptions['usage'], searches = 0): Usage {
+/** What is in an answer, for what its server does not count: web searches and pictures. */
+interface Seen {
+  readonly searches: number
+  readonly pictures: number
+}
+const NOTHING_SEEN: Seen = { searches: 0, pictures: 0 }
+
+/** Normalises the usage object of any server of this format. */
+export function decodeUsage(
+  raw: { readonly [field: string]: unknown },
+  conventions: OpenAiChatOptions['usage'],
+  { searches, pictures }: Seen = NOTHING_SEEN,
+): Usage {
   const object = (field: string): { readonly [field: string]: unknown } => objectOf(raw[field])
   const promptDetails = { ...object('input_tokens_details'), ...object('prompt_tokens_details') }
   const outputDetails = { ...object('output_tokens_details'), ...object('completion_tokens_details') }
@@ -57,7 +65,7 @@ export function decodeUsage(raw: { readonly [field: string]: unknown }, conventi
     cacheWrite1hTokens: number(lifetimes['ephemeral_1h_input_tokens']),
     reasoningTokens: reasoning,
     audioInputTokens: number(promptDetails['audio_tokens']),
-    imageOutputTokens: number(outputDetails['image_tokens']),
+    imageOutputTokens: pictureTokens(outputDetails['image_tokens'], pictures, output),
     serverToolUse: serverTools(raw, searches),
     reportedCost: reportedCost(raw),
     raw,
@@ -66,6 +74,10 @@ export function decodeUsage(raw: { readonly [field: string]: unknown }, conventi
 
 /** An output that is left out is the rest of the total, if the prompt is known. A total alone does not say how much of it is output. */
 const restOf = (total = 0, prompt = total): number => Math.max(0, total - prompt)
+
+/** The part of the output that is pictures, which have a price of their own: as the server says, or about as much as they usually take. */
+const pictureTokens = (told: unknown, pictures: number, output: number): number | undefined =>
+  number(told) || (pictures === 0 ? undefined : Math.min(pictures * PICTURE_TOKENS, output))
 
 /** Costs that a server reports itself. */
 function reportedCost(raw: { readonly [field: string]: unknown }): number | undefined {
