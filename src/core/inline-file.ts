@@ -51,7 +51,7 @@ export function nameOf(filename: string | null | undefined, url: string | undefi
 /** The kind of a file, by its first bytes, its type and its name, or by all of its bytes if those say nothing. Undefined if it contains no text. */
 export function kindOf({ bytes, mimeType, name }: FileBytes): FileKind | undefined {
   if (Buffer.from(bytes.subarray(0, 5)).toString('latin1') === '%PDF-' || mimeType === 'application/pdf') return 'pdf'
-  if (mimeType === 'text/html' || mimeType === 'application/xhtml+xml' || /\.x?html?$/i.test(name)) return 'html'
+  if (HTML.test(mimeType) || HTML_NAMES.test(name)) return 'html'
   if (TEXT_TYPES.test(mimeType) || TEXT_NAMES.test(name)) return 'text'
   return !NO_TEXT.test(mimeType) && sniffMediaType(Buffer.from(bytes)) === 'text/plain' ? 'text' : undefined
 }
@@ -61,6 +61,7 @@ const BEGINNING = 2_048
 /** Servers read these as what they say they are. */
 const NO_TEXT = /^(?:(?:image|audio|video|font)\/|application\/pdf$)/
 const HTML = /^(?:text\/html|application\/xhtml\+xml)$/
+const HTML_NAMES = /\.x?html?$/i
 
 /**
  * What a file that is contained inline says, if it may be shown to a model as text: because its type or its name says so, whatever its first bytes look
@@ -70,7 +71,7 @@ export function inlineText({ file_data: data, ...part }: Pick<InputFile, 'type' 
   const beginning = inlineFile({ ...part, file_data: data?.slice(0, BEGINNING) ?? null })
   if (beginning === undefined) return undefined
   const { mimeType, name } = beginning
-  const isDeclared = TEXT_TYPES.test(mimeType) || HTML.test(mimeType) || TEXT_NAMES.test(name)
+  const isDeclared = TEXT_TYPES.test(mimeType) || HTML.test(mimeType) || TEXT_NAMES.test(name) || HTML_NAMES.test(name)
   // Most files are large and no text, and need not be decoded.
   if (!isDeclared && NO_TEXT.test(mimeType)) return undefined
   if (!isDeclared && !mayBeText(sniffMediaType(Buffer.from(beginning.bytes.subarray(0, 32))))) return undefined
