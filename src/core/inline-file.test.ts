@@ -18,6 +18,8 @@ describe('a file that models get as text', () => {
     ['notes.txt', 'application/octet-stream', page],
     ['notes', 'text/plain', page],
     ['Dockerfile', 'application/octet-stream', Buffer.from('Größe 5')],
+    // It begins like a bitmap, and its 32nd byte is half of a character.
+    ['list', 'application/octet-stream', Buffer.from(`BM${'.'.repeat(29)}öGröße 5`)],
   ])('is read by moderation and content filters, too (%s, %s)', (name, type, bytes) => {
     const part = file(name, type, bytes)
     expect(kindOf(inlineFile(part)!)).toMatch(/^(?:text|html)$/)

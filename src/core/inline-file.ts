@@ -1,6 +1,6 @@
 import { dataHead } from '../lib/data-head.ts'
 import { decodeText } from '../lib/decode-text.ts'
-import { sniffMediaType } from '../lib/media-type.ts'
+import { endOfLetters, sniffMediaType } from '../lib/media-type.ts'
 import type { InputFile } from './item.ts'
 
 export type FileKind = 'pdf' | 'html' | 'text'
@@ -74,14 +74,17 @@ export function inlineText({ file_data: data, ...part }: Pick<InputFile, 'type' 
   const isDeclared = TEXT_TYPES.test(mimeType) || HTML.test(mimeType) || TEXT_NAMES.test(name) || HTML_NAMES.test(name)
   // Most files are large and no text, and need not be decoded.
   if (!isDeclared && NO_TEXT.test(mimeType)) return undefined
-  if (!isDeclared && !mayBeText(sniffMediaType(Buffer.from(beginning.bytes.subarray(0, 32))))) return undefined
+  if (!isDeclared && !mayBeText(Buffer.from(beginning.bytes.subarray(0, 32)))) return undefined
   const { bytes, charset } = inlineFile({ ...part, file_data: data ?? null })!
   if (!isDeclared && sniffMediaType(Buffer.from(bytes)) !== 'text/plain') return undefined
   return decodeText(bytes, charset)
 }
 
-/** Undefined also stands for a text that ends within a character. */
-const mayBeText = (type: string | undefined): boolean => type === undefined || type === 'text/plain'
+/** Without a character that the beginning ends in: some texts begin like a picture, and are told from one by being text. */
+function mayBeText(beginning: Buffer): boolean {
+  const type = sniffMediaType(beginning.subarray(0, endOfLetters(beginning)))
+  return type === undefined || type === 'text/plain'
+}
 
 /** A text as the data URL of a file of the same type, in UTF-8 whatever charset the text itself declares. */
 export function asInlineFile(part: InputFile, text: string): string {
