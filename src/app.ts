@@ -2,14 +2,14 @@ import { openAccounting } from './wiring/accounting.ts'
 import { openAnswers } from './wiring/answers.ts'
 import { createRoutingDefaults } from './accounts/routing-defaults.ts'
 import { boot, type Boot } from './wiring/boot.ts'
-import { buildCatalog, type BuiltCatalog } from './catalog/build.ts'
+import type { BuiltCatalog } from './catalog/build.ts'
 import { createCostOf } from './catalog/cost.ts'
 import { wrongKeysPerMinute } from './config/exposure.ts'
 import { describeProxies, proxiesOf } from './config/proxies.ts'
 import type { Config } from './core/config.ts'
 import type { GatewayError } from './core/error.ts'
 import type { KeyAccounts } from './core/account.ts'
-import { betaHeaders, dialects } from './dialects/index.ts'
+import { betaHeaders } from './dialects/index.ts'
 import { lighterRequests } from './dialects/shared/lighter-requests.ts'
 import type { AnswerRouteOptions } from './http/answer-route.ts'
 import { createAuthenticate } from './http/authenticate.ts'
@@ -31,7 +31,6 @@ import { createCredentialPools } from './pipeline/credential-pool.ts'
 import { createPipeline } from './pipeline/create-pipeline.ts'
 import { createMediaLoader } from './pipeline/media.ts'
 import { openPlugins } from './wiring/plugins.ts'
-import { PROVIDERS } from './providers/index.ts'
 import { estimateRequest } from './router/estimate.ts'
 import { createHealth } from './router/health.ts'
 import { gatewayMetadata } from './router/metadata.ts'
@@ -39,7 +38,7 @@ import { withDefaults } from './router/request-defaults.ts'
 import { createSticky } from './router/sticky.ts'
 import { openDoors } from './wiring/open-doors.ts'
 import { openPolicies } from './wiring/policies.ts'
-import { checkDestinationAddresses } from './wiring/destination-addresses.ts'
+import { checkedCatalog } from './wiring/checked-catalog.ts'
 import { estimateUsage } from './wiring/estimate-usage.ts'
 import { recentItemsBounds } from './wiring/memory-bounds.ts'
 import { openRecording, type Recording } from './wiring/recording.ts'
@@ -99,8 +98,7 @@ export async function createApp({
 }: AppOptions): Promise<App> {
   let config = initial
   let isReloadRefused = false
-  let catalog = await buildCatalog(config, PROVIDERS, dialects, env)
-  await checkDestinationAddresses(config)
+  let catalog = await checkedCatalog(config, env)
   const tellNotes = (): void => catalog.notes.forEach((note) => logger.warn({}, note))
   tellNotes()
   const openedPlugins = openPlugins({ config, env, catalog: () => catalog })
@@ -282,8 +280,7 @@ export async function createApp({
       return { url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}` }
     },
     async reload(next) {
-      const nextCatalog = await buildCatalog(next, PROVIDERS, dialects, env)
-      await checkDestinationAddresses(next)
+      const nextCatalog = await checkedCatalog(next, env)
       openedPlugins.reload(next)
       catalog = nextCatalog
       config = next

@@ -4,7 +4,10 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { verifies } from '../../e2e/requirements.ts'
 import { createEncryption, verifySecretKey } from '../accounts/encryption.ts'
+import { createApp } from '../app.ts'
+import { loadConfig } from '../config/load.ts'
 import { defined } from '../lib/defined.ts'
+import { silentLogger } from '../lib/logger.ts'
 import { Secret } from '../lib/secret.ts'
 import { createStore } from '../store/index.ts'
 import { MIGRATIONS } from '../store/migrations/index.ts'
@@ -51,6 +54,16 @@ describe('signalbox check and doctor', () => {
   ])('refuse configurations that serve refuses: %s', async (_, file, message) => {
     await expect(over(check, file)).rejects.toThrow(message)
     await expect(over(doctor, file)).rejects.toThrow(message)
+  })
+
+  it('name what serve names, of models and of destinations together', async () => {
+    const file = { defaults: { model: 'acme/nobody' }, destinations: { base_urls: { opikk: 'http://opik' } } }
+    const both = /^2 problems .*\n  defaults\.model .*\n  destinations\.base_urls\.opikk /
+    await expect(over(check, file)).rejects.toThrow(both)
+    const config = await loadConfig({ file: join(folder, 'signalbox.json'), env: {}, cwd: folder })
+    await expect(createApp({ config, env: {}, logger: silentLogger })).rejects.toThrow(
+      /^2 problems .*\n  defaults\.model: .*\n  destinations\.base_urls\.opikk: /,
+    )
   })
 
   it('pass configurations that serve accepts', async () => {

@@ -1,6 +1,6 @@
 import { openExisting, openStore } from '../wiring/boot.ts'
 import { interruptedRotation } from '../accounts/interrupted-rotation.ts'
-import { buildCatalog, type BuiltCatalog } from '../catalog/build.ts'
+import type { BuiltCatalog } from '../catalog/build.ts'
 import { howToSwitchOn } from '../catalog/switch-on.ts'
 import { checkExposure, weakKeyNote } from '../config/exposure.ts'
 import { withLines } from '../config/lines.ts'
@@ -11,8 +11,7 @@ import type { Config } from '../core/config.ts'
 import type { Endpoint } from '../core/endpoint.ts'
 import type { Store } from '../core/store.ts'
 import type { Connection } from '../core/provider.ts'
-import { checkDestinationAddresses } from '../wiring/destination-addresses.ts'
-import { dialects } from '../dialects/index.ts'
+import { checkedCatalog } from '../wiring/checked-catalog.ts'
 import { createHttpClient } from '../lib/http-client.ts'
 import { isPriced } from '../pipeline/call-price.ts'
 import { openPlugins } from '../wiring/plugins.ts'
@@ -34,8 +33,7 @@ const line = (text: string): void => void process.stdout.write(`${text}\n`)
 export async function resolved(options: LoadOptions): Promise<{ readonly config: Config; readonly catalog: BuiltCatalog }> {
   const config = await loadConfig(options)
   return withLines(config, async () => {
-    await checkDestinationAddresses(config)
-    const catalog = await buildCatalog(config, PROVIDERS, dialects, process.env)
+    const catalog = await checkedCatalog(config, process.env)
     await resolveExtensions(config, catalog)
     return { config, catalog }
   })
