@@ -1,5 +1,6 @@
 import { useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
+import { flushSync } from 'react-dom'
 import { Router } from 'wouter'
 import { createApi, type Answer } from './api/client.ts'
 import { ApiContext } from './api/hooks.ts'
@@ -49,13 +50,19 @@ export function App(): ReactNode {
     [queries],
   )
   const others = useRef<SignOutLine>(undefined)
+  const part = useCallback((): void => {
+    // The pages must be gone first: they would follow the address, and read it with the key that signs out.
+    flushSync(() => leave())
+    // What was looked at and searched for is nothing to whoever signs in next. A user whose key has expired comes back to it.
+    history.replaceState(null, '', location.pathname)
+  }, [leave])
   useEffect(() => {
-    const line = signOutLine(() => leave())
+    const line = signOutLine(part)
     others.current = line
     return () => line.close()
-  }, [leave])
+  }, [part])
   const signOut = (): void => {
-    leave()
+    part()
     others.current?.tell()
   }
   const begin = useCallback(

@@ -1,4 +1,5 @@
 import { Alert, Button, Center, Checkbox, Modal, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core'
+import { useDocumentTitle } from '@mantine/hooks'
 import { useState, type FormEvent, type ReactNode } from 'react'
 import { ApiError, createApi } from './api/client.ts'
 
@@ -13,6 +14,7 @@ export interface SignInProps {
 
 /** The sign-in page, without anything else. */
 export function SignIn({ refused, onSignedIn }: SignInProps): ReactNode {
+  useDocumentTitle('Sign in · Signalbox')
   return (
     <Center mih="100vh" p="md">
       <Paper withBorder shadow="sm" p="xl" w={420}>

@@ -96,6 +96,26 @@ describe.skipIf(!hasBrowser)('signing in to the console', () => {
     await elsewhere.getByLabel('Management key').waitFor()
   })
 
+  it('shows whoever signs in next nothing of what was looked at before, while who has to sign in again comes back to it', async () => {
+    const { page, problems } = await browser.console(gateway, '/keys?q=merger-project')
+    const signIn = async (): Promise<void> => {
+      await page.getByLabel('Management key').fill(TEST_MANAGEMENT_KEY)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+    }
+    await page.getByRole('heading', { name: 'Keys' }).waitFor()
+    await page.evaluate('sessionStorage.clear()')
+    await page.reload()
+    await signIn()
+    await page.getByText('No key contains “merger-project”.').waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('Management key').waitFor()
+    expect([page.url(), await page.title()]).toEqual([`${gateway.url}/console/keys`, 'Sign in · Signalbox'])
+    await signIn()
+    await page.getByRole('heading', { name: 'Keys' }).waitFor()
+    expect(await page.getByLabel('Find').inputValue()).toBe('')
+    expect(problems).toEqual([])
+  })
+
   it('a link with a key that is not accepted leaves the key that the browser keeps', async () => {
     const { page } = await atTheDoor()
     await page.getByLabel('Management key').fill(TEST_MANAGEMENT_KEY)
