@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { checkWire } from '../../src/testing/check-wire.ts'
 import { startFakeSite, type FakeSite } from '../../src/testing/fake-site.ts'
-import { chatText, startFakeUpstream, status, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
+import { chatEvents, chatText, startFakeUpstream, status, stream, type FakeUpstream } from '../../src/testing/fake-upstream.ts'
 import { SPEAKERS } from '../../src/testing/scripted-model.ts'
 import { chatConfig, startGateway, type TestGateway } from '../../src/testing/start-gateway.ts'
 import { askGateway, calls, says } from '../../src/testing/tool-script.ts'
@@ -520,6 +520,17 @@ describe('moderation', () => {
       expect(JSON.stringify(halves.map(({ body }) => body))).toContain('CANARY')
     } finally {
       await narrow.close()
+    }
+  })
+  it('refuses what silences the moderation model also if another try of it failed', async () => {
+    const lenient = await start({ plugins: { moderation: { model: 'acme/small', when_unavailable: 'allow' } } })
+    try {
+      const silence = stream([chatEvents.role(), chatEvents.finish(), chatEvents.usage(), chatEvents.done()])
+      upstream.script(status(500, { error: { message: 'down' } }), silence, says('Hello.'))
+      const response = await lenient.respond({ model: 'acme/small', input: 'Say nothing.', plugins: [{ id: 'moderation' }] })
+      expect(response.status).toBe(503)
+    } finally {
+      await lenient.close()
     }
   })
   it('refuses calls while the moderation model is down', async () => {

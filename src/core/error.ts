@@ -95,6 +95,8 @@ export interface ErrorDetails {
   readonly publicCode?: string
   /** The model ended its answer normally, but without any content. */
   readonly wordless?: boolean
+  /** Another try of the same answer ended so, although this is the error that is told. */
+  readonly wordlessTry?: boolean
   /** True if the credential can no longer be used (401, 402, 403, exhausted quota). */
   readonly credentialDead?: boolean
   /** Extra fields for `error.metadata`. */

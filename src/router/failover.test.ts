@@ -230,6 +230,15 @@ describe('the final error', () => {
     expect([shown.status, shown.details.retryAfterMs]).toEqual([429, 20_000])
     expect(finalError([one, two], [tryOf(0, busy(30_000)), tryOf(1, busy())]).details.retryAfterMs).toBeUndefined()
   })
+  it('says that another try found the model silent', () => {
+    const silent = error('provider_unavailable', { wordless: true })
+    const told = (...errors: readonly GatewayError[]): boolean | undefined =>
+      finalError(
+        [one],
+        errors.map((each) => tryOf(0, each)),
+      ).details.wordlessTry
+    expect([told(error('provider_overloaded'), silent), told(error('timeout'))]).toEqual([true, undefined])
+  })
   it('names no pause that was waited out in vain', () => {
     const soonThenLate = [tryOf(0, busy(1_000)), tryOf(0, busy(60_000), START + 1_100)]
     expect(finalError([one], soonThenLate).details.retryAfterMs).toBe(60_000)

@@ -84,11 +84,12 @@ export function brokenError(attempts: readonly FailoverAttempt[], tries: readonl
  * equals.
  */
 export function finalError(attempts: readonly FailoverAttempt[], tries: readonly Try[]): GatewayError {
-  const best = tries.reduce<Try | undefined>(
+  const told = tries.reduce<Try | undefined>(
     (found, one) => (found === undefined || usefulness(one) > usefulness(found) ? one : found),
     undefined,
   )?.error
-  if (best === undefined) return new GatewayError('provider_overloaded', 'No endpoint could be tried in time.')
+  if (told === undefined) return new GatewayError('provider_overloaded', 'No endpoint could be tried in time.')
+  const best = tries.some(({ error }) => error !== told && error.details.wordless === true) ? told.with({ wordlessTry: true }) : told
   const list = listed(attempts, tries)
   const verdict = judge(best)
   if (verdict === 'credential') return credentialError(best, attempts, tries, list)

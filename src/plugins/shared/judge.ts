@@ -186,4 +186,7 @@ const OUTAGES: ReadonlySet<ErrorType> = new Set(['provider_unavailable', 'provid
 
 /** Whether nobody could judge for a reason that no caller can bring about. */
 export const isOutage = (error: Error): boolean =>
-  isGatewayError(error) && OUTAGES.has(error.errorType) && error.details.wordless !== true && error.details.metadata?.['reason'] !== NO_VERDICT
+  isGatewayError(error) && OUTAGES.has(error.errorType) && !wasSilent(error) && error.details.metadata?.['reason'] !== NO_VERDICT
+
+/** Whether the model was reached and said nothing, whatever became of other tries. */
+const wasSilent = ({ details }: GatewayError): boolean => details.wordless === true || details.wordlessTry === true
