@@ -73,6 +73,15 @@ it('ends with the last of its processes, even if their channels close later', ()
   expect(exit).toHaveBeenCalledExactlyOnceWith(0)
 })
 
+it('says what ended its first process if that was a signal, of which the process itself can say nothing', () => {
+  const error = vi.spyOn(silentLogger, 'error')
+  const { exit, dead, workers } = primary(1)
+  dead.add(1)
+  workers[0]!.emit('exit', null, 'SIGKILL')
+  expect(error).toHaveBeenCalledExactlyOnceWith({ worker: 1, pid: 1, code: null, signal: 'SIGKILL' }, 'a process ended during the start')
+  expect(exit).toHaveBeenCalledExactlyOnceWith(1)
+})
+
 it('passes a reload signal on to processes that hear it, because it would end the others, and with the first of them the gateway', () => {
   const { heard, workers } = primary(2)
   const signals = workers.map(({ process: child }) => vi.spyOn(child, 'kill'))

@@ -188,10 +188,15 @@ class Primary {
       return
     }
     this.#listening.delete(worker.id)
-    // The first worker has printed the reason to its own standard error; the others would fail the same way.
-    if (this.#serving === 0) return this.#killAll(1)
+    const ended = { worker: worker.id, pid: worker.process.pid, code, signal }
+    if (this.#serving === 0) {
+      // A worker that failed has printed the reason to its own standard error, and the others would fail the same way. One that was killed, for want of
+      // memory for example, has said nothing.
+      if (signal !== null) this.#logger.error(ended, 'a process ended during the start')
+      return this.#killAll(1)
+    }
     const waitMs = this.#startAnother(livedMs)
-    this.#logger.error({ worker: worker.id, pid: worker.process.pid, code, signal, restart_in_ms: waitMs }, 'a process ended; another is started')
+    this.#logger.error({ ...ended, restart_in_ms: waitMs }, 'a process ended; another is started')
   }
 
   /** The system cannot start another process at the moment: process or memory limit of the container, or open files of this process. */
