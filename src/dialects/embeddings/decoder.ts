@@ -6,6 +6,7 @@ import type { Usage } from '../../core/usage.ts'
 import { holdsNumbers } from '../../lib/float-vectors.ts'
 import { brokenAnswer, errorFromPayload } from '../shared/errors.ts'
 import { isObject, tryParseJson } from '../shared/json.ts'
+import { MAX_REPORTED } from '../shared/usage-counts.ts'
 
 /** The contents of an answer, as read by its format. */
 export interface EmbeddingsFound {
@@ -43,7 +44,9 @@ export class EmbeddingsDecoder implements Decoder {
     if (!vectors.every(isVector)) throw this.#broken('sent vectors that are none', text)
     this.finished = true
     if (found.id !== undefined) out.push({ type: 'response-start', upstreamId: found.id })
-    out.push({ type: 'response-end', reason: 'stop', vectors, ...(found.usage === undefined ? {} : { usage: found.usage }) })
+    const { usage } = found
+    const isCounted = usage !== undefined && usage.inputTokens <= MAX_REPORTED
+    out.push({ type: 'response-end', reason: 'stop', vectors, ...(isCounted ? { usage } : {}) })
   }
 
   end(): void {

@@ -179,6 +179,16 @@ it('pictures, which cost more than text, are counted by themselves in both of Go
   expect(decoded(vertexEmbedContent, onVertex, 'a')).toMatchObject(counted)
 })
 
+it('a count of -1 without its sign is none', () => {
+  const none = 2 ** 32 - 1
+  const google = { embeddings: [{ values: [1] }], usageMetadata: { promptTokenCount: none } }
+  const cohere = { embeddings: { float: [[1]] }, meta: { billed_units: { input_tokens: none } } }
+  for (const events of [decoded(geminiEmbeddings, google, 'a'), decoded(cohereEmbed, cohere, 'a')]) {
+    expect(events.at(-1)).toMatchObject({ type: 'response-end' })
+    expect(events.at(-1)).not.toHaveProperty('usage')
+  }
+})
+
 describe('formats of text alone', () => {
   it('read parts one after the other, and leave pictures to another endpoint', () => {
     const parts = said({ type: 'input_text', text: 'a' }, { type: 'input_text', text: 'b' })

@@ -478,6 +478,10 @@ describe('usage', () => {
   ])('%s', (_name, raw, expected) => {
     expect(usageOf(raw)).toMatchObject({ ...expected, raw })
   })
+  it('is none where a server that knows no count writes -1 without its sign', () => {
+    expect(usageOf({ promptTokenCount: 10, candidatesTokenCount: 2 ** 32 - 1, totalTokenCount: 10 })).toBeUndefined()
+    expect(usageOf({ promptTokenCount: 10, candidatesTokenCount: 1, thoughtsTokenCount: 2 ** 31 - 1 })).toBeUndefined()
+  })
   it('is the last value of each count, also where only text came after it', () => {
     const counted = (value: string, candidatesTokenCount: number): object => ({
       ...frame([text(value)]),

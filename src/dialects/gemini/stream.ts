@@ -10,7 +10,7 @@ import { parseExact } from '../../lib/exact-json.ts'
 import { scrubbedExcerpt } from '../shared/scrub.ts'
 import { asString, isObject, tryParseJson } from '../shared/json.ts'
 import { countsTail } from '../shared/template-tail.ts'
-import { overlayCounts, runsAlone } from '../shared/usage-counts.ts'
+import { isAbsurd, overlayCounts, runsAlone } from '../shared/usage-counts.ts'
 import { blockedPrompt, markUnreadableSignature, streamError } from './error.ts'
 import { isBareStop, isUnspecified, mapFinish, strongerFinish } from './finish.ts'
 import { firstCandidate, readText, reasonOf, type Json } from './frame.ts'
@@ -274,7 +274,8 @@ export class GeminiDecoder implements Decoder {
   }
 
   get #hasCounts(): boolean {
-    return Object.entries(this.#usage).some(([field, count]) => field.endsWith('TokenCount') && typeof count === 'number' && count > 0)
+    const counts = Object.entries(this.#usage).some(([field, count]) => field.endsWith('TokenCount') && typeof count === 'number' && count > 0)
+    return counts && !isAbsurd(this.#usage)
   }
 
   #failed(native: string): GatewayError {

@@ -5,15 +5,16 @@ type Json = { readonly [field: string]: unknown }
 
 const MAX_DEPTH = 3
 /** More than any answer has, and less than -1 is where a server writes it without a sign (2^31 - 1, 2^32 - 1). */
-const MAX_REPORTED = 1e9
+export const MAX_REPORTED = 1e9
 
 /**
  * Whether a usage report counts anything. Servers send empty reports and reports of zeros beside the real one, or instead of it. A report with
  * impossible counts is as good as none, and usage is estimated.
  */
-export const hasCounts = (usage: Json): boolean => counts(usage, 0) && !isAbsurd(usage, 0)
+export const hasCounts = (usage: Json): boolean => counts(usage, 0) && !isAbsurd(usage)
 
-function isAbsurd(usage: Json, depth: number): boolean {
+/** Whether a count is larger than there can be. */
+export function isAbsurd(usage: Json, depth = 0): boolean {
   return Object.entries(usage).some(([name, value]) =>
     typeof value === 'number'
       ? value > MAX_REPORTED && /tokens?|count/i.test(name)
