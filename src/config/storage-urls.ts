@@ -20,16 +20,19 @@ export function postgresUrl() {
       error: `${POSTGRES}, without target_session_attrs: the one host has to be the server that takes writes`,
     })
     .refine((url) => wrongTimeLimit(url) === undefined, {
-      error: ({ input }) => `${POSTGRES}, with ${wrongTimeLimit(String(input))} in whole milliseconds, such as 30000`,
+      error: ({ input }) => `${POSTGRES}, with ${wrongTimeLimit(String(input))} in whole milliseconds, such as 30000, and at most ${MAX_MS}`,
     })
 }
 
 const TIME_LIMITS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'query_timeout']
 
+/** With more nobody may log in, and the driver's own clock would be over at once. */
+const MAX_MS = 2_147_483_647
+
 /** PostgreSQL takes `30s`. The driver reads a number of milliseconds from it, 30, and from other texts none, with which nobody may log in. */
 function wrongTimeLimit(url: string): string | undefined {
   const parameters = parametersOf(url)
-  return TIME_LIMITS.find((name) => !/^\d*$/.test(parameters.get(name) ?? ''))
+  return TIME_LIMITS.find((name) => !parameters.getAll(name).every((text) => /^\d*$/.test(text) && Number(text) <= MAX_MS))
 }
 
 const hasSeveralServers = (url: string): boolean =>
