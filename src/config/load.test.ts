@@ -299,6 +299,19 @@ describe('substitution', () => {
     expect(await problemsOf(content)).toContain(`${path}: ${problem}`)
     expect((await problemsOf(content)).join()).not.toContain('CANARY')
   })
+  test.each(['api_keys: ["${abc_CANARY4aB7dE9fG1hJ3}"]', 'api_keys: ["Bearer ${CANARYSyB4aB7dE9fG1}"]'])(
+    'nor is one that could be the name of a variable: %s',
+    async (keys) => {
+      const problem =
+        'a reference holds what is no variable that is set, and looks like a secret; expected ${NAME} or ${NAME:-default}, or $${ for a literal ${'
+      expect(await problemsOf(`providers: [{ slug: a, ${keys} }]`)).toContain(`providers[0].api_keys[0]: ${problem}`)
+      expect((await problemsOf(`providers: [{ slug: a, ${keys} }]`)).join()).not.toContain('CANARY')
+    },
+  )
+  test('names of variables that are not set are shown where they are words', async () => {
+    const problems = (await problemsOf('providers: [{ slug: a, api_keys: ["${acme_production_api_key_2}"] }]')).join()
+    expect(problems).toContain('the environment variable acme_production_api_key_2 is not set')
+  })
 
   test('an invalid list of providers does not hide other problems', async () => {
     expect(await problemsOf('providers: { slug: acme }\nserver: { port: "${P}" }\nlogging: { level: "${L}" }', { env: { L: 'loud' } })).toEqual([

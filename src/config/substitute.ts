@@ -7,6 +7,10 @@ const REFERENCE = /\$(\$|)\{([^}]*)(\}?)/g
 const FORMS = 'expected ${NAME} or ${NAME:-default}, or $${ for a literal ${'
 const NAME = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s
 
+/** Many keys could be names of variables, but names are words. */
+const RANDOM = /(?=[A-Za-z]*\d)[A-Za-z0-9]{16}/
+const holdsSecret = (path: string): boolean => isSecretPlace(path.split(/[.[\]]+/).filter((step) => step !== ''))
+
 /**
  * Replaces `${NAME}` and `${NAME:-default}` in every string of a parsed document; `$${` stays a literal `${`. A problem is reported for an unset or
  * empty variable without a default, and for a reference that is not closed or contains another, except inside a provider that is switched off.
@@ -57,15 +61,16 @@ function substituteText(value: string, env: Env, path: string, problems: ConfigP
     const [, name, fallback] = NAME.exec(inside) ?? []
     if (name === undefined) {
       // A template that was filled in here leaves the secret itself.
-      const isSecret = isSecretPlace(path.split(/[.[\]]+/).filter((step) => step !== ''))
-      const what = isSecret ? 'a reference does not hold the name of a variable' : `${JSON.stringify(reference)} is no reference`
+      const what = holdsSecret(path) ? 'a reference does not hold the name of a variable' : `${JSON.stringify(reference)} is no reference`
       problems.push({ path, message: `${what}; ${FORMS}` })
       return reference
     }
     const found = env[name]
     if (found !== undefined && found !== '') return found
     if (fallback !== undefined) return fallback
-    problems.push({ path, message: `the environment variable ${name} is not set; set it, or write \${${name}:-default}` })
+    const hides = RANDOM.test(name) && holdsSecret(path)
+    const what = `a reference holds what is no variable that is set, and looks like a secret; ${FORMS}`
+    problems.push({ path, message: hides ? what : `the environment variable ${name} is not set; set it, or write \${${name}:-default}` })
     return reference
   })
 }
