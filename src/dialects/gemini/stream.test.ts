@@ -455,6 +455,8 @@ describe('usage', () => {
       { inputTokens: 100, cachedTokens: 80 },
     ],
     ['no count of the visible part', { promptTokenCount: 10, thoughtsTokenCount: 2, totalTokenCount: 17 }, { outputTokens: 7, reasoningTokens: 2 }],
+    ['a total that stands alone, most of which is the prompt', { totalTokenCount: 249 }, { inputTokens: 0, outputTokens: 0 }],
+    ['a total without a prompt', { thoughtsTokenCount: 2, totalTokenCount: 249 }, { inputTokens: 0, outputTokens: 2 }],
     [
       'modalities',
       {

@@ -11,14 +11,15 @@ const number = (value: unknown): number | undefined => (typeof value === 'number
  * prompt. Endpoints that include thoughts in the candidates are recognised by their total.
  */
 export function decodeUsage(raw: Json, searches = 0): Usage {
-  const prompt = number(raw['promptTokenCount']) ?? 0
+  const known = number(raw['promptTokenCount'])
+  const prompt = known ?? 0
   const toolPrompt = number(raw['toolUsePromptTokenCount']) ?? 0
   const thoughts = number(raw['thoughtsTokenCount']) ?? 0
   const total = number(raw['totalTokenCount'])
   const input = prompt + toolPrompt
   const candidates = number(raw['candidatesTokenCount'])
-  // If the visible part has no count, it is the rest of the total.
-  const visible = candidates ?? (total === undefined ? 0 : Math.max(0, total - input - thoughts))
+  // If the visible part has no count, it is the rest of the total. A total without the prompt does not say how much of it is output.
+  const visible = candidates ?? (total === undefined || known === undefined ? 0 : Math.max(0, total - input - thoughts))
   const inclusive = thoughts > 0 && total !== undefined && thoughts <= visible && (prompt + visible === total || input + visible === total)
   return createUsage({
     inputTokens: input,
