@@ -277,6 +277,16 @@ describe('file-parser', () => {
     await askGateway(gateway, { input: input({ type: 'input_file', file_url: `${web.url}/hello.pdf` }) }, false)
     expect(JSON.stringify(messagesSent())).toContain('Hello from a PDF')
   })
+  it(verifies('F6', 'asks no model for a key that was revoked while it read a file'), async () => {
+    const made = (await (await gateway.api('POST', '/api/v1/keys', { name: 'reading' })).json()) as { key: string; data: { hash: string } }
+    web.pages['/late.pdf'] = (request, response) =>
+      void gateway.api('DELETE', `/api/v1/keys/${made.data.hash}`).then(() => answers('application/pdf', PDF)(request, response))
+    const before = upstream.requests.length
+    const file = { type: 'input_file', file_url: `${web.url}/late.pdf` }
+    const response = await gateway.respond({ model: 'acme/small', input: input(file) }, { key: made.key })
+    expect([response.status, upstream.requests.length - before]).toEqual([401, 0])
+    expect(await response.text()).toContain('The API key has been revoked')
+  })
   it('fetches them once for all turns of a tool loop', async () => {
     web.pages['/once.pdf'] = answers('application/pdf', PDF)
     upstream.script(calls(['datetime', {}]), calls(['datetime', {}]), says('read'))

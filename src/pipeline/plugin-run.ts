@@ -113,6 +113,8 @@ export class PluginRun {
     for (const active of adapting) {
       adapted = (await this.within(active, (context) => active.plugin.adapts!.adapt(adapted, endpoint, context, tooLong))) ?? adapted
     }
+    // Reading files takes minutes, in which the caller's key may have ended.
+    this.#options.mayGoOn?.(this.#call.owner)
     return adapted
   }
 
