@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import type { AnswerStore, KeptAnswer, StoredAnswer } from '../core/answer-cache.ts'
 import type { Annotation } from '../core/item.ts'
 import { keepNative, nativeCitation } from '../core/native-citation.ts'
-import { manualClock } from '../lib/clock.ts'
+import { manualClock } from '../testing/deterministic.ts'
 import { createAnswerCache } from './answer-cache.ts'
 import { createEncryption } from './encryption.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Generation } from '../core/generation.ts'
-import { manualClock } from '../lib/clock.ts'
+import { manualClock } from '../testing/deterministic.ts'
 import { sampleGeneration } from '../testing/sample-records.ts'
 import { createFindContent, createFindGeneration } from './find-generation.ts'
 

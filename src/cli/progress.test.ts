@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { manualClock } from '../lib/clock.ts'
+import { manualClock } from '../testing/deterministic.ts'
 import { createProgress } from './progress.ts'
 
 function watched(isTTY: boolean) {

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { expect, it } from 'vitest'
-import { manualClock } from '../lib/clock.ts'
+import { manualClock } from '../testing/deterministic.ts'
 import { onStopSignals } from './stop-signals.ts'
 
 function listening() {

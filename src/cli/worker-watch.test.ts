@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { manualClock } from '../lib/clock.ts'
+import { manualClock } from '../testing/deterministic.ts'
 import { LOOK_MS, WorkerWatch } from './worker-watch.ts'
 
 /** Processes by id; those in `mute` do not answer. */

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { verifies } from '../../e2e/requirements.ts'
-import { manualClock } from '../lib/clock.ts'
+import { manualClock } from '../testing/deterministic.ts'
 import { GuessGuard } from './guess-guard.ts'
 
 const A = '198.51.100.7'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { OutputItem } from '../core/item.ts'
-import { manualClock } from '../lib/clock.ts'
+import { manualClock } from '../testing/deterministic.ts'
 import { RecentItems, type RecentItemsOptions } from './recent-items.ts'
 
 const HOUR = 3_600_000

@@ -7,9 +7,3 @@ export interface Clock {
 }
 
 export const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() }
-
-/** A clock that only moves when told to. */
-export function manualClock(start = 1_700_000_000_000): Clock & { advance(ms: number): void } {
-  let now = start
-  return { now: () => now, monotonic: () => now - start, advance: (ms) => void (now += ms) }
-}

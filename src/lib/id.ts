@@ -21,9 +21,3 @@ export const randomId: IdSource = (length) => {
   }
   return id
 }
-
-/** Consecutive ids, for tests and golden files. */
-export function sequentialIds(): IdSource {
-  let n = 0
-  return (length) => String(++n).padStart(length, '0')
-}

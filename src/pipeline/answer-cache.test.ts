@@ -6,7 +6,7 @@ import type { ModelEvent } from '../core/event.ts'
 import type { Generation } from '../core/generation.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { createUsage } from '../core/usage.ts'
-import { manualClock } from '../lib/clock.ts'
+import { manualClock } from '../testing/deterministic.ts'
 import { answerCacheLayer } from './answer-cache.ts'
 import { recordLayer } from './record.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../core/error.ts'
 import type { Connection, Credential } from '../core/provider.ts'
-import { manualClock } from '../lib/clock.ts'
 import { Secret } from '../lib/secret.ts'
+import { manualClock } from '../testing/deterministic.ts'
 import { createCredentialPools } from './credential-pool.ts'
 
 const credential = (id: string): Credential => ({ id, secret: new Secret(`secret ${id}`) })

@@ -4,7 +4,7 @@ import type { Counter, Reservation, Settlement, Verdict } from '../core/counter.
 import type { Dialect } from '../core/dialect.ts'
 import type { EndpointLimit } from '../core/endpoint.ts'
 import { isGatewayError, type GatewayError } from '../core/error.ts'
-import { manualClock } from '../lib/clock.ts'
+import { manualClock } from '../testing/deterministic.ts'
 import { testEndpoint } from '../testing/endpoints.ts'
 import { createEndpointLimits } from './endpoint-limits.ts'
 

@@ -8,11 +8,11 @@ import type { Endpoint } from '../core/endpoint.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { Generation } from '../core/generation.ts'
 import { createUsage } from '../core/usage.ts'
-import { manualClock } from '../lib/clock.ts'
 import { payTool } from './answer-cost.ts'
 import { refusal } from './limit-refusal.ts'
 import { createLimits } from './limits.ts'
 import { verifies } from '../../e2e/requirements.ts'
+import { manualClock } from '../testing/deterministic.ts'
 
 /** One dollar per thousand tokens either way: prices that are easy to read. */
 const PRICE = 1_000

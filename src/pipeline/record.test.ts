@@ -4,7 +4,8 @@ import type { Endpoint } from '../core/endpoint.ts'
 import type { Generation, GenerationStep } from '../core/generation.ts'
 import type { TraceOptions } from '../core/request.ts'
 import { createUsage } from '../core/usage.ts'
-import { manualClock, systemClock } from '../lib/clock.ts'
+import { systemClock } from '../lib/clock.ts'
+import { manualClock } from '../testing/deterministic.ts'
 import { MAX_MODEL_CHARS, recordLayer } from './record.ts'
 
 const endpoint = { id: 'e', model: 'acme/small', provider: 'acme', providerName: 'Acme', upstreamModel: 'small', pricing: {} } as Endpoint

@@ -8,11 +8,11 @@ import type { OutputItem } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { createUsage, type Usage } from '../core/usage.ts'
 import { systemClock } from '../lib/clock.ts'
-import { sequentialIds } from '../lib/id.ts'
 import { toolLoopLayer } from './tool-loop.ts'
 import type { LoopLimits } from './tool-stop.ts'
 import { testEndpoint } from '../testing/endpoints.ts'
 import { verifies } from '../../e2e/requirements.ts'
+import { sequentialIds } from '../testing/deterministic.ts'
 
 /** The loop alone: a model that is a list of turns, tools that are functions. */
 type Turn = readonly ModelEvent[]

@@ -9,7 +9,7 @@ import type { ModelRequest } from '../core/request.ts'
 import type { OpenedSource, ToolSource } from '../core/tool-source.ts'
 import { createUsage } from '../core/usage.ts'
 import { systemClock } from '../lib/clock.ts'
-import { sequentialIds } from '../lib/id.ts'
+import { sequentialIds } from '../testing/deterministic.ts'
 import { toolLoopLayer } from './tool-loop.ts'
 
 /** The loop with entries that stand for functions of others; the source is a function, the model a list of turns. */

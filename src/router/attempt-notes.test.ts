@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import type { OtherTool } from '../core/item.ts'
 import { testEndpoint } from '../testing/endpoints.ts'
 import { hostedTools } from './hosted-tools.ts'
 import { notesOf } from './attempt-notes.ts'
@@ -35,11 +34,7 @@ describe('the notes of an attempt', () => {
   })
   it('name the tools that it does not know, and are in one order', () => {
     expect(
-      notesOf(
-        { ...plain, ownKey: true, state: 'probe' },
-        { ...demand, hosted: hostedTools({ tools: [{ type: 'local_shell' } as OtherTool] }) },
-        true,
-      ),
+      notesOf({ ...plain, ownKey: true, state: 'probe' }, { ...demand, hosted: hostedTools({ tools: [{ type: 'local_shell' }] }) }, true),
     ).toEqual([
       'served with your own key',
       'does not know the tool local_shell',

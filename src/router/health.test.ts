@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../core/error.ts'
-import { manualClock } from '../lib/clock.ts'
 import { createHealth } from './health.ts'
 import type { Cooldown, CooldownChannel, Health } from './health.ts'
 import { OutcomeRing, QuantileRing, SKETCH_ERROR } from './sketch.ts'
 import { verifies } from '../../e2e/requirements.ts'
+import { manualClock } from '../testing/deterministic.ts'
 
 const down = new GatewayError('provider_unavailable', 'down', { source: 'provider' })
 const busy = (retryAfterMs?: number): GatewayError =>

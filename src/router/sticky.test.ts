@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import type { CacheLifetime } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { GatewayError } from '../core/error.ts'
-import { manualClock } from '../lib/clock.ts'
 import { testCatalog, testEndpoint } from '../testing/endpoints.ts'
 import { fastestOf } from '../testing/fastest-of.ts'
 import { createHealth } from './health.ts'
@@ -11,6 +10,7 @@ import { planRoute } from './plan.ts'
 import { createSticky, pinTtl } from './sticky.ts'
 import type { PinStore } from './sticky.ts'
 import { verifies } from '../../e2e/requirements.ts'
+import { manualClock } from '../testing/deterministic.ts'
 
 const clock = manualClock()
 const chat = (...messages: readonly (readonly [role: 'system' | 'user' | 'assistant' | 'developer', text: string])[]): ModelRequest => ({

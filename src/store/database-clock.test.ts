@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
-import { manualClock, systemClock } from '../lib/clock.ts'
+import { systemClock } from '../lib/clock.ts'
+import { manualClock } from '../testing/deterministic.ts'
 import { findTestPostgres } from '../testing/postgres.ts'
 import { createDatabaseClock } from './database-clock.ts'
 import { createStore } from './index.ts'

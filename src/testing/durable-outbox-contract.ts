@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Encryption } from '../core/account.ts'
 import type { DurableOutbox, StoredDestination } from '../core/outbox.ts'
 import { DEFAULT_WORKSPACE_ID, type Store } from '../core/store.ts'
-import { manualClock } from '../lib/clock.ts'
+import { manualClock } from './deterministic.ts'
 import { sampleContent, sampleDestination, sampleEntry, sampleGeneration } from './sample-records.ts'
 import { describeStoredDestinations } from './stored-destinations-contract.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { LeasedDelivery, Outbox, Settlement } from '../core/outbox.ts'
-import { manualClock } from '../lib/clock.ts'
+import { manualClock } from './deterministic.ts'
 import { describeHealthReports } from './health-reports-contract.ts'
 import { sampleContent, sampleEntry, sampleGeneration } from './sample-records.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { DurableOutbox, LeasedDelivery, StoredDestination } from '../core/outbox.ts'
 import { DEFAULT_WORKSPACE_ID, type Store } from '../core/store.ts'
-import type { manualClock } from '../lib/clock.ts'
+import type { manualClock } from './deterministic.ts'
 import { sampleDestination, sampleEntry, sampleWorkspace } from './sample-records.ts'
 
 const OWNER = 'worker-1'

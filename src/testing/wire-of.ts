@@ -1,8 +1,7 @@
 import type { ModelEvent } from '../core/event.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { Assembler } from '../doors/responses/assemble.ts'
-import { manualClock } from '../lib/clock.ts'
-import { sequentialIds } from '../lib/id.ts'
+import { manualClock, sequentialIds } from './deterministic.ts'
 
 /** The public stream of a whole answer, as text. */
 export function wireOf(events: readonly ModelEvent[], request: ModelRequest = { input: [] }): string {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { DeliveryEvent } from '../delivery/worker-options.ts'
-import { manualClock } from '../lib/clock.ts'
 import { silentLogger } from '../lib/logger.ts'
+import { manualClock } from '../testing/deterministic.ts'
 import { createDeliveryLog } from './delivery-log.ts'
 
 type Batch = Extract<DeliveryEvent, { readonly kind: 'batch' }>

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ModelEvent } from '../../core/event.ts'
-import { manualClock } from '../../lib/clock.ts'
-import { sequentialIds } from '../../lib/id.ts'
+import { manualClock, sequentialIds } from '../../testing/deterministic.ts'
 import { Assembler } from '../responses/assemble.ts'
 import type { AssemblerOptions } from '../responses/assembler-options.ts'
 import { ChatWriter } from './chat-writer.ts'

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ModelEvent } from '../../core/event.ts'
 import { createUsage } from '../../core/usage.ts'
-import { manualClock } from '../../lib/clock.ts'
-import { sequentialIds } from '../../lib/id.ts'
+import { manualClock, sequentialIds } from '../../testing/deterministic.ts'
 import type { AssemblerOptions } from '../responses/assembler-options.ts'
 import { EmbeddingsFold } from './fold.ts'
 

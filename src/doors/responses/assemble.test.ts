@@ -4,14 +4,13 @@ import { GatewayError } from '../../core/error.ts'
 import type { ModelEvent } from '../../core/event.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { createUsage } from '../../core/usage.ts'
-import { manualClock } from '../../lib/clock.ts'
-import { sequentialIds } from '../../lib/id.ts'
 import { checkWire, parseWire } from '../../testing/check-wire.ts'
 import { drawnAnswer } from '../../testing/drawn-events.ts'
 import { listSteps } from '../../testing/list-steps.ts'
 import { Assembler } from './assemble.ts'
 import type { AssemblerOptions } from './assembler-options.ts'
 import { verifies } from '../../../e2e/requirements.ts'
+import { manualClock, sequentialIds } from '../../testing/deterministic.ts'
 
 const request: ModelRequest = { model: 'acme/small', input: [], metadata: { team: 'blue' } }
 

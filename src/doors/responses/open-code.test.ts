@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ModelEvent } from '../../core/event.ts'
-import { manualClock } from '../../lib/clock.ts'
-import { sequentialIds } from '../../lib/id.ts'
 import { checkWire } from '../../testing/check-wire.ts'
+import { manualClock, sequentialIds } from '../../testing/deterministic.ts'
 import { Assembler } from './assemble.ts'
 
 const CODE = 'print("😀")\n'

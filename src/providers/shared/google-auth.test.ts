@@ -4,7 +4,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { isGatewayError } from '../../core/error.ts'
-import { manualClock } from '../../lib/clock.ts'
+import { manualClock } from '../../testing/deterministic.ts'
 import { madeUpKey } from '../../testing/made-up-key.ts'
 import { createGoogleTokens, parseGoogleCredentials, type GoogleCredentials } from './google-auth.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { manualClock } from '../../lib/clock.ts'
+import { manualClock } from '../../testing/deterministic.ts'
 import type { McpAddress, McpConnection } from './connection.ts'
 import { McpFailure } from './failure.ts'
 import { McpPool, type McpPoolOptions } from './pool.ts'
