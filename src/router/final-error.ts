@@ -89,7 +89,8 @@ export function finalError(attempts: readonly FailoverAttempt[], tries: readonly
     undefined,
   )?.error
   if (told === undefined) return new GatewayError('provider_overloaded', 'No endpoint could be tried in time.')
-  const best = tries.some(({ error }) => error !== told && error.details.wordless === true) ? told.with({ wordlessTry: true }) : told
+  const wasReached = ({ error: { details } }: Try): boolean => details.wordless === true || details.fruitless === true
+  const best = tries.some((one) => one.error !== told && wasReached(one)) ? told.with({ wordlessTry: true }) : told
   const list = listed(attempts, tries)
   const verdict = judge(best)
   if (verdict === 'credential') return credentialError(best, attempts, tries, list)

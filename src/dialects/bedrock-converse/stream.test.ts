@@ -326,8 +326,9 @@ describe('the end', () => {
   ])('%s of a text is %s', (native, reason) => {
     expect(last(decode([start, text('a'), stop(), end(native), usage]))).toMatchObject({ reason, nativeReason: native })
   })
-  it.each(['malformed_model_output', 'malformed_tool_use'])('%s is a failure', (native) => {
-    expect(failure(() => decode([start, text('a'), end(native), usage])).errorType).toBe('provider_unavailable')
+  it.each(['malformed_model_output', 'malformed_tool_use'])('%s is a failure, by the model’s own doing', (native) => {
+    const failed = failure(() => decode([start, text('a'), end(native), usage]))
+    expect([failed.errorType, failed.details.fruitless]).toEqual(['provider_unavailable', true])
   })
   it('before the stop is a truncation', () => {
     expect(failure(() => decode([])).errorType).toBe('provider_unavailable')

@@ -168,7 +168,7 @@ export class BedrockDecoder implements Decoder {
     this.#aside?.flush()
     writer.flushHeldSpace()
     const finish = finishOf(this.#native)
-    if (finish === 'error') throw this.#unavailable(`an answer that ended with "${this.#native}"`)
+    if (finish === 'error') throw this.#unavailable(`an answer that ended with "${this.#native}"`).with({ fruitless: true })
     const reason: FinishReason = finish === 'stop' || finish === 'tool_calls' ? (writer.hasCalls ? 'tool_calls' : 'stop') : finish
     if (!writer.hasContent && (reason === 'stop' || reason === 'tool_calls')) throw emptyAnswer(this.#target.providerName, this.#native, finish)
     const usage = this.counted

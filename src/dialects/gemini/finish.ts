@@ -37,6 +37,11 @@ export function mapFinish(native: string): Finish {
   return Object.hasOwn(REASONS, native) ? REASONS[native]! : 'stop'
 }
 
+const OF_THE_MODEL: ReadonlySet<string> = new Set(['MALFORMED_FUNCTION_CALL', 'MALFORMED_RESPONSE', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS'])
+
+/** Whether a failure is something that the model wrote, as a prompt may ask it to: a call although it was given no tools. */
+export const isOfModel = (native: string): boolean => OF_THE_MODEL.has(native)
+
 /** Whether the reason says nothing about why an answer ended. */
 export function isUnspecified(native: string): boolean {
   return native === '' || native === 'FINISH_REASON_UNSPECIFIED'

@@ -665,6 +665,21 @@ describe('blocks and errors', () => {
   })
 })
 
+it.each([
+  ['UNEXPECTED_TOOL_CALL', true],
+  ['MALFORMED_FUNCTION_CALL', true],
+  ['STOP', true],
+  ['OTHER', false],
+])('an answer without content that ended with %s was the model’s own doing: %s', (reason, isOwn) => {
+  let failed: unknown
+  try {
+    decode([frame([], reason)])
+  } catch (error) {
+    failed = (error as GatewayError).details.fruitless ?? false
+  }
+  expect(failed).toBe(isOwn)
+})
+
 describe('an answer that should have been a picture', () => {
   it('is what was written instead', () => {
     expect(sketch(decode([frame([text('I cannot draw that.')], 'NO_IMAGE')]))).toBe('message:I cannot draw that.')

@@ -12,7 +12,7 @@ import { asString, isObject, tryParseJson } from '../shared/json.ts'
 import { countsTail } from '../shared/template-tail.ts'
 import { isAbsurd, overlayCounts, runsAlone } from '../shared/usage-counts.ts'
 import { blockedPrompt, markUnreadableSignature, streamError } from './error.ts'
-import { isBareStop, isUnspecified, mapFinish, strongerFinish } from './finish.ts'
+import { isBareStop, isOfModel, isUnspecified, mapFinish, strongerFinish } from './finish.ts'
 import { firstCandidate, readText, reasonOf, type Json } from './frame.ts'
 import { FunctionCallDecoder } from './function-calls.ts'
 import { GroundingCollector } from './grounding.ts'
@@ -280,7 +280,8 @@ export class GeminiDecoder implements Decoder {
 
   #failed(native: string): GatewayError {
     const detail = this.#finishMessage === undefined ? '' : `: ${scrubbedExcerpt(this.#finishMessage, 300)}`
-    return markUnreadableSignature(this.#unavailable(`an answer that ended with "${native}"${detail}`))
+    const error = markUnreadableSignature(this.#unavailable(`an answer that ended with "${native}"${detail}`))
+    return isOfModel(native) ? error.with({ fruitless: true }) : error
   }
 
   #unavailable(what: string, raw?: string): GatewayError {

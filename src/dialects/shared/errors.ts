@@ -73,7 +73,8 @@ export function brokenAnswer(providerName: string, what: string, { native, raw, 
 /** An answer without content. `finish` is what its end means, `native` the provider's word for that: a model that chose to stop has one. */
 export function emptyAnswer(providerName: string, native: string | undefined, finish: string | undefined): GatewayError {
   const error = brokenAnswer(providerName, 'sent an empty answer', { native })
-  return native !== undefined && finish === 'stop' ? error.with({ wordless: true }) : error
+  if (native === undefined) return error
+  return error.with({ fruitless: true, ...(finish === 'stop' ? { wordless: true } : {}) })
 }
 
 function buildError(facts: ErrorFacts, status: number, headers: UpstreamHeaders, raw: string, providerName: string, now: number): GatewayError {

@@ -186,7 +186,7 @@ const OUTAGES: ReadonlySet<ErrorType> = new Set(['provider_unavailable', 'provid
 
 /** Whether nobody could judge for a reason that no caller can bring about. */
 export const isOutage = (error: Error): boolean =>
-  isGatewayError(error) && OUTAGES.has(error.errorType) && !wasSilent(error) && error.details.metadata?.['reason'] !== NO_VERDICT
+  isGatewayError(error) && OUTAGES.has(error.errorType) && !wasReached(error) && error.details.metadata?.['reason'] !== NO_VERDICT
 
-/** Whether the model was reached and said nothing, whatever became of other tries. */
-const wasSilent = ({ details }: GatewayError): boolean => details.wordless === true || details.wordlessTry === true
+/** Whether the model was reached and ended with nothing or with something else, such as a call of a tool, whatever became of other tries. */
+const wasReached = ({ details: { wordless, fruitless, wordlessTry } }: GatewayError): boolean => [wordless, fruitless, wordlessTry].includes(true)
