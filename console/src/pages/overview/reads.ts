@@ -92,7 +92,8 @@ export const askForDestinations: Ask<DestinationState> = async (api, workspace_i
       .slice(0, MOST_ASKED)
       .map(({ id }) => id),
   )
-  const found = await fewAtATime(listed.found, AT_A_TIME, async ({ id, enabled }): Promise<DestinationState> => {
+  // One after the other: so many workspaces are asked at a time already.
+  const found = await fewAtATime(listed.found, 1, async ({ id, enabled }): Promise<DestinationState> => {
     if (!withStatus.has(id)) return { enabled }
     return { enabled, status: (await api('GET /api/v1/observability/destinations/{id}/status', { params: { id } }, signal)).data }
   })
