@@ -95,10 +95,10 @@ export interface ErrorDetails {
   readonly publicCode?: string
   /** The model ended its answer normally, but without any content. */
   readonly wordless?: boolean
-  /** The model was reached and ended its answer itself, with nothing that can be used. What it was asked may have brought that about. */
+  /** The model was reached and ended its answer itself, without a word or with nothing that can be used. What it was asked may have brought that about. */
   readonly fruitless?: boolean
-  /** Another try of the same answer was wordless or fruitless, although this is the error that is told. */
-  readonly wordlessTry?: boolean
+  /** Another try of the same answer was fruitless, although this is the error that is told. */
+  readonly fruitlessTry?: boolean
   /** True if the credential can no longer be used (401, 402, 403, exhausted quota). */
   readonly credentialDead?: boolean
   /** Extra fields for `error.metadata`. */

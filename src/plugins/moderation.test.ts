@@ -186,9 +186,9 @@ describe('when there is no verdict', () => {
     ['his word on data admits no judge', new GatewayError('not_found', 'No endpoint can serve "acme/guard" as requested')],
     ['his budget pays for none', new GatewayError('payment_required', 'nothing is left')],
     ['his words make it talk', 'I would say it depends.'],
-    ['his words make it say nothing', new GatewayError('provider_unavailable', 'Acme sent an empty answer', { wordless: true })],
+    ['his words make it say nothing', new GatewayError('provider_unavailable', 'Acme sent an empty answer', { wordless: true, fruitless: true })],
     ['his words make it call a tool', new GatewayError('provider_unavailable', 'ended with "UNEXPECTED_TOOL_CALL"', { fruitless: true })],
-    ['his words make it say nothing after it was away', new GatewayError('provider_unavailable', 'down', { wordlessTry: true })],
+    ['his words make it say nothing after it was away', new GatewayError('provider_unavailable', 'down', { fruitlessTry: true })],
   ])('the call is refused because %s', async (_why, words) => {
     const { error, reported } = await judged(words, ask('x'), { whenUnavailable: 'allow' })
     expect(error).toMatchObject({ errorType: 'provider_overloaded', failover: 'never' })

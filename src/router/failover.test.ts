@@ -231,12 +231,12 @@ describe('the final error', () => {
     expect(finalError([one, two], [tryOf(0, busy(30_000)), tryOf(1, busy())]).details.retryAfterMs).toBeUndefined()
   })
   it('says that another try found the model silent', () => {
-    const silent = error('provider_unavailable', { wordless: true })
+    const silent = error('provider_unavailable', { wordless: true, fruitless: true })
     const told = (...errors: readonly GatewayError[]): boolean | undefined =>
       finalError(
         [one],
         errors.map((each) => tryOf(0, each)),
-      ).details.wordlessTry
+      ).details.fruitlessTry
     expect([told(error('provider_overloaded'), silent), told(error('timeout'))]).toEqual([true, undefined])
   })
   it('names no pause that was waited out in vain', () => {

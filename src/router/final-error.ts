@@ -89,8 +89,7 @@ export function finalError(attempts: readonly FailoverAttempt[], tries: readonly
     undefined,
   )?.error
   if (told === undefined) return new GatewayError('provider_overloaded', 'No endpoint could be tried in time.')
-  const wasReached = ({ error: { details } }: Try): boolean => details.wordless === true || details.fruitless === true
-  const best = tries.some((one) => one.error !== told && wasReached(one)) ? told.with({ wordlessTry: true }) : told
+  const best = tries.some(({ error }) => error !== told && error.details.fruitless === true) ? told.with({ fruitlessTry: true }) : told
   const list = listed(attempts, tries)
   const verdict = judge(best)
   if (verdict === 'credential') return credentialError(best, attempts, tries, list)

@@ -1,6 +1,6 @@
 import { isObject } from './json.ts'
 
-/** Tokens of one modality in a list of Google's details, which may contain it more than once. Undefined if it has none. */
+/** Tokens of one modality in a list of counts by modality, which may contain it more than once. Undefined if it has none. */
 export function modalityTokens(details: unknown, modality: string): number | undefined {
   if (!Array.isArray(details)) return undefined
   const counts = details.flatMap((each) => {

@@ -189,4 +189,4 @@ export const isOutage = (error: Error): boolean =>
   isGatewayError(error) && OUTAGES.has(error.errorType) && !wasReached(error) && error.details.metadata?.['reason'] !== NO_VERDICT
 
 /** Whether the model was reached and ended with nothing or with something else, such as a call of a tool, whatever became of other tries. */
-const wasReached = ({ details: { wordless, fruitless, wordlessTry } }: GatewayError): boolean => [wordless, fruitless, wordlessTry].includes(true)
+const wasReached = ({ details }: GatewayError): boolean => details.fruitless === true || details.fruitlessTry === true
