@@ -4,7 +4,7 @@ import type { ModelEvent, Vector } from '../core/event.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { addUsage, createUsage, type Usage } from '../core/usage.ts'
 import { sleep } from '../lib/sleep.ts'
-import { estimateRequest } from '../router/estimate.ts'
+import { likelyPrompt } from '../router/estimate.ts'
 import { createTarget, loadMedia, runAttempt, type AttemptDependencies, type AttemptInput } from './attempt.ts'
 import { batchesOf } from './batches.ts'
 
@@ -213,6 +213,5 @@ interface Failed {
 }
 
 function estimateOf(request: ModelRequest): Usage {
-  const { inputTokens, imageTokens } = estimateRequest(request)
-  return createUsage({ inputTokens, imageInputTokens: imageTokens, estimated: true })
+  return createUsage({ ...likelyPrompt(request), estimated: true })
 }

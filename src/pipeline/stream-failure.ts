@@ -8,7 +8,7 @@ import type { Annotation, InputItem } from '../core/item.ts'
 import { carryNative } from '../core/native-citation.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { addUsage, createUsage, mendEstimate, type Usage } from '../core/usage.ts'
-import { estimateRequest } from '../router/estimate.ts'
+import { likelyPrompt } from '../router/estimate.ts'
 import { attemptCost, type CostOf } from './answer-cost.ts'
 import { AnswerFold } from './answer-fold.ts'
 import { Overlap } from './overlap.ts'
@@ -141,10 +141,10 @@ export class Continuation {
   #estimate(request: ModelRequest, { endpoint, dropped }: Writer): Usage {
     const before = this.#spent?.chars ?? 0
     const { chars, pictures } = this.#fold.written
-    const { inputTokens, audioTokens } = estimateRequest(request, dropped)
+    const prompt = likelyPrompt(request, dropped)
     return createUsage({
-      inputTokens: inputTokens + Math.ceil(before / CHARS_PER_TOKEN),
-      audioInputTokens: audioTokens,
+      ...prompt,
+      inputTokens: (prompt.inputTokens ?? 0) + Math.ceil(before / CHARS_PER_TOKEN),
       ...likelyOutput({ chars: chars - before, pictures }, endpoint),
       estimated: true,
     })

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { CallTrace } from '../core/call.ts'
 import { NO_COST } from '../core/cost.ts'
+import { PICTURE_TOKENS } from '../core/picture-items.ts'
 import type { ModelRequest } from '../core/request.ts'
+import { testEndpoint } from '../testing/endpoints.ts'
 import { toolPrices } from './answer-cost.ts'
 import { likelyUsage, ToolBill, type Spent } from './tool-bill.ts'
 
@@ -107,5 +109,20 @@ it('the estimate counts four characters as a token, rounded up, and is marked as
     reasoningTokens: 0,
     totalTokens: inputTokens + 8,
     estimated: true,
+  })
+})
+
+it('the estimate counts what has a price of its own: pictures and sounds of the prompt, and pictures of the answer', () => {
+  const content = [
+    { type: 'input_image', image_url: 'https://example.com/a.png' },
+    { type: 'input_audio', input_audio: { data: 'A'.repeat(15_000), format: 'wav' } },
+  ]
+  const request: ModelRequest = { input: [{ type: 'message', role: 'user', content }] }
+  const served = { endpoint: testEndpoint({ outputModalities: ['text', 'image'] }) } as CallTrace['served'] & object
+  expect(likelyUsage(request, { chars: 0, pictures: 1 }, { ...traceOf(), served, undeliveredPictures: 1 })).toMatchObject({
+    imageInputTokens: 600,
+    audioInputTokens: 10,
+    outputTokens: 2 * PICTURE_TOKENS,
+    imageOutputTokens: 2 * PICTURE_TOKENS,
   })
 })

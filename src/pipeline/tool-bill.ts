@@ -3,7 +3,7 @@ import { addCost, NO_COST } from '../core/cost.ts'
 import type { Cost } from '../core/generation.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { createUsage, mendEstimate, type Usage } from '../core/usage.ts'
-import { estimateRequest } from '../router/estimate.ts'
+import { likelyPrompt } from '../router/estimate.ts'
 import { payTool } from './answer-cost.ts'
 import { CHARS_PER_TOKEN, likelyOutput, type Amount } from './written.ts'
 
@@ -95,8 +95,7 @@ function estimatedUsage(
 ): Usage {
   const { chars, pictures } = written
   const { outputTokens, imageOutputTokens } = likelyOutput({ chars, pictures: pictures + unseen }, served?.endpoint)
-  const { inputTokens, audioTokens } = estimateRequest(request, served?.dropped)
-  return createUsage({ inputTokens, audioInputTokens: audioTokens, outputTokens: outputTokens + unread, imageOutputTokens, estimated: true })
+  return createUsage({ ...likelyPrompt(request, served?.dropped), outputTokens: outputTokens + unread, imageOutputTokens, estimated: true })
 }
 
 /** The same for an answer whose upstream has counted a part of it. */

@@ -2,6 +2,7 @@ import type { InputItem, JsonObject } from '../core/item.ts'
 import { isFreeJson, isOpaqueField } from '../core/opaque-field.ts'
 import { readableChars } from '../core/reasoning-envelope.ts'
 import { asksForEmbeddings, type ModelRequest } from '../core/request.ts'
+import type { createUsage } from '../core/usage.ts'
 import { MAX_JSON_DEPTH } from '../lib/json.ts'
 import { modalityBit } from './columns.ts'
 import { dataHead } from '../lib/data-head.ts'
@@ -83,6 +84,12 @@ export function estimateRequest(request: ModelRequest, notSent: readonly string[
   const image = tally.image === 0 ? {} : { imageTokens: tally.image }
   const longest = asksForEmbeddings(request) ? { longest: longestOf(request) } : {}
   return { inputTokens, leastTokens, inputs, ...audio, ...image, ...longest }
+}
+
+/** The likely prompt of a request whose tokens nobody has counted, with the parts that may have a price of their own, as `createUsage` takes them. */
+export function likelyPrompt(request: ModelRequest, notSent: readonly string[] = []): Parameters<typeof createUsage>[0] {
+  const { inputTokens, audioTokens, imageTokens } = estimateRequest(request, notSent)
+  return { inputTokens, audioInputTokens: audioTokens, imageInputTokens: imageTokens }
 }
 
 const tokensIn = ({ text, media }: Tally): Pick<RequestEstimate, 'inputTokens' | 'leastTokens'> => ({

@@ -2,19 +2,16 @@ import type { Call } from '../core/call.ts'
 import { DRAWN, hasResult, PICTURE_TOKENS } from '../core/picture-items.ts'
 import { createUsage, mendEstimate, type Usage } from '../core/usage.ts'
 import { writtenText } from '../doors/responses/resource.ts'
-import { estimateRequest, textTokens } from '../router/estimate.ts'
+import { likelyPrompt, textTokens } from '../router/estimate.ts'
 
 /** The usage of a call for which the upstream reported none or not all, estimated from the prompt and the output so far. */
 export function estimateUsage(call: Call): Usage {
   if (call.trace.served === undefined) return createUsage({})
   const { text, reasoning } = writtenText(call.output())
   const reasoningTokens = Math.ceil(textTokens(reasoning))
-  const { inputTokens, audioTokens, imageTokens } = estimateRequest(call.request, call.trace.served.dropped)
   const imageOutputTokens = picturesIn(call) * PICTURE_TOKENS
   const estimate = createUsage({
-    inputTokens,
-    audioInputTokens: audioTokens,
-    imageInputTokens: imageTokens,
+    ...likelyPrompt(call.request, call.trace.served.dropped),
     outputTokens: Math.ceil(textTokens(text)) + reasoningTokens + imageOutputTokens + (call.trace.undeliveredTokens ?? 0),
     imageOutputTokens,
     reasoningTokens,
