@@ -372,6 +372,44 @@ describe('limits around a call', () => {
     expect(asked).toEqual([['key:a+byok'], ['key:a+byok', 'workspace:w']])
   })
 
+  it(verifies('H5', 'bound a step of a tool loop by what the steps before it have left'), async () => {
+    const { built, call } = scene(budget, () => ({ ok: true, grantedUsd: 1 }))
+    const bounds: unknown[] = []
+    const step: Handler = async function* (inner) {
+      inner.trace.served = { endpoint: endpoint(1), status: 200, startedAt: 0 }
+      bounds.push(await built.beforeAttempt(inner, { endpoint: endpoint(1), isByok: false }))
+      yield [{ type: 'response-end', reason: 'stop', usage: createUsage({ outputTokens: 300 }) }]
+    }
+    await drain(
+      built.layer(async function* (inner) {
+        for (let turn = 0; turn < 3; turn++) yield* built.meter(step)(inner)
+      }),
+      call(),
+    )
+    expect(bounds).toEqual([undefined, { maxOutputTokens: 700 }, { maxOutputTokens: 400 }])
+  })
+
+  it.each([
+    [true, [1.5, 1, 1.4, 1.8, 2.2]],
+    [false, [1.5]],
+  ])('count what steps have spent on own keys where a budget does: %s', async (includeByok, amounts) => {
+    const { built, reserved, call } = scene([{ ...budget[0]!, includeByok }])
+    const step: Handler = async function* (inner) {
+      inner.trace.served = { endpoint: endpoint(1), status: 200, startedAt: 0, isByok: true }
+      await built.beforeAttempt(inner, { endpoint: endpoint(1), isByok: true })
+      yield [{ type: 'response-end', reason: 'stop', usage: createUsage({ outputTokens: 400 }) }]
+    }
+    await drain(
+      built.layer(async function* (inner) {
+        for (let turn = 0; turn < 3; turn++) yield* built.meter(step)(inner)
+        // The gateway pays for the last one: what own keys have paid is no part of a budget that does not count them.
+        await built.beforeAttempt(inner, { endpoint: endpoint(1), isByok: false })
+      }),
+      call(),
+    )
+    expect(reserved.map(({ amountUsd }) => Math.round(amountUsd! * 100) / 100)).toEqual(amounts)
+  })
+
   it('take of the tokens per minute what is expected of an answer, and nothing for an answer of vectors', async () => {
     const rates: CallLimits = [{ ...budget[0]!, budgets: [], tokensPerMinute: 10_000 }]
     const { built, reserved, call } = scene(rates)
