@@ -410,6 +410,21 @@ describe('limits around a call', () => {
     expect(reserved.map(({ amountUsd }) => Math.round(amountUsd! * 100) / 100)).toEqual(amounts)
   })
 
+  it(verifies('H5', 'let a purchase leave what the model needs until it is asked, and from then on what it may cost'), async () => {
+    const { built, reserved, call } = scene(budget)
+    await drain(
+      built.layer(async function* (inner) {
+        for (const usd of [0.25, 0.75]) await built.beforePurchase(inner, usd)
+        await built.beforeAttempt(inner, { endpoint: endpoint(1), isByok: false })
+        await built.beforePurchase(inner, 0.5)
+        yield []
+      }),
+      call(),
+    )
+    // Admission 1.5, which pays for 0.25 and a model of 1; both purchases and the model; all of them.
+    expect(reserved.map(({ amountUsd }) => amountUsd)).toEqual([1.5, 2, 2.5])
+  })
+
   it('take of the tokens per minute what is expected of an answer, and nothing for an answer of vectors', async () => {
     const rates: CallLimits = [{ ...budget[0]!, budgets: [], tokensPerMinute: 10_000 }]
     const { built, reserved, call } = scene(rates)
