@@ -5,6 +5,7 @@ import { NO_COST } from '../core/cost.ts'
 import type { CallLimits } from '../core/call-limits.ts'
 import type { Counter, Reservation, Settlement, Verdict } from '../core/counter.ts'
 import type { Endpoint } from '../core/endpoint.ts'
+import { asGatewayError, type GatewayError } from '../core/error.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { Generation } from '../core/generation.ts'
 import { createUsage } from '../core/usage.ts'
@@ -559,6 +560,27 @@ describe('limits around a call', () => {
       call(),
     )
     await expect(answer).rejects.toMatchObject({ errorType: 'payment_required' })
+  })
+
+  it.each([
+    ['is looked for behind an own key that the caller has', false, true, 'next'],
+    ['is not looked for if the caller has none', false, false, undefined],
+    ['is not looked for behind the own key that was refused', true, true, undefined],
+  ] as const)('say whether somebody else may pay, who %s', async (_, isByok, mayUseOwnKeys, failover) => {
+    const refuses = ({ amountUsd = 0 }: Reservation): Verdict =>
+      amountUsd <= 1.5
+        ? { ok: true, grantedUsd: 0 }
+        : { ok: false, reason: 'budget', subject: 'key:a', intervals: ['daily'], leftUsd: 0, availableUsd: 0 }
+    const { built, call } = scene([{ ...budget[0]!, includeByok: true }], refuses, mayUseOwnKeys)
+    let thrown: GatewayError | undefined
+    await drain(
+      built.layer(async function* (inner) {
+        thrown = await built.beforeAttempt(inner, { endpoint: endpoint(2), isByok })?.then(() => undefined, asGatewayError)
+        yield []
+      }),
+      call(),
+    )
+    expect([thrown?.errorType, thrown?.details.failover]).toEqual(['payment_required', failover])
   })
 
   it(verifies('H5', 'apply to calls that tools make at the same time'), async () => {
