@@ -105,13 +105,24 @@ it('embeddings that take several requests have the price of each reserved', () =
   expect([reserved(2), reserved(5)]).toEqual([1.5, 0.5])
 })
 
-it('pictures in a prompt are reserved at their own price', () => {
-  const seeing = { ...endpoint, pricing: { input: 1, inputImage: 4 } } as unknown as Endpoint
-  const costOf = (content: readonly object[]): number => {
+it.each([
+  ['pictures', { type: 'input_image', image_url: 'https://example.com/a.png', detail: 'low' }, 85],
+  ['sounds', { type: 'input_audio', input_audio: { data: 'A'.repeat(150_000), format: 'wav' } }, 100],
+])('%s in a prompt are reserved at their own price, with a margin', (_, part, tokens) => {
+  const costOf = (content: readonly object[], media: number): number => {
     const call = { request: { modalities: ['embeddings'], input: [{ type: 'message', role: 'user', content }] } } as unknown as Call
-    return costAt(options, call, seeing, estimateRequest(call.request), 0)
+    const perceiving = { ...endpoint, pricing: { input: 1, inputImage: media, inputAudio: media } } as unknown as Endpoint
+    return costAt(options, call, perceiving, estimateRequest(call.request), 0) * 1e6
   }
-  const picture = { type: 'input_image', image_url: 'https://example.com/a.png', detail: 'low' }
-  const text = costOf([])
-  expect((costOf([picture]) - text) * 1e6).toBeCloseTo(4 * Math.ceil(85 * 1.35), -1)
+  expect(costOf([part], 5) - costOf([part], 1)).toBeCloseTo(4 * Math.ceil(tokens * 1.35))
+})
+
+it('a dialect that reserves more for reasoning knows the maximum of its endpoint', () => {
+  const dialect = {
+    mostOutput: ({ max_output_tokens: wanted }: { max_output_tokens: number }, { maxOutputTokens: most = Infinity }) => Math.min(wanted * 4, most),
+  }
+  const call = { request: { input: [], max_output_tokens: 1_000 } } as unknown as Call
+  const reasoning = (more: object): Endpoint => ({ ...endpoint, connection: { dialect, options: {} }, ...more }) as unknown as Endpoint
+  expect(outputAt(options, call, reasoning({}))).toBe(4_000)
+  expect(outputAt(options, call, reasoning({ maxOutputTokens: 3_000 }))).toBe(3_000)
 })
