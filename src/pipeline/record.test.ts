@@ -14,7 +14,7 @@ const RECEIVED = 1_000
 interface Scene {
   readonly steps?: GenerationStep[]
   readonly clock?: Call['clock']
-  readonly user?: string
+  readonly request?: Partial<Call['request']>
   readonly requestedModel?: string
   /** The caller's `trace`, and what guardrails have left of it. */
   readonly labels?: readonly [sent: TraceOptions, kept: TraceOptions]
@@ -27,7 +27,7 @@ interface Scene {
 async function recorded(
   attempts: readonly Partial<AttemptRecord>[],
   stream: boolean,
-  { steps, clock = systemClock, user, requestedModel = 'acme/small', labels, nativeReason, meanwhile }: Scene = {},
+  { steps, clock = systemClock, request, requestedModel = 'acme/small', labels, nativeReason, meanwhile }: Scene = {},
 ): Promise<Generation> {
   let generation: Generation | undefined
   const layer = recordLayer({
@@ -45,7 +45,7 @@ async function recorded(
     random: Math.random,
     receivedAt: RECEIVED,
     output: () => [],
-    request: { model: 'acme/small', input: [], ...(user === undefined ? {} : { user }), ...(labels === undefined ? {} : { trace: labels[0] }) },
+    request: { model: 'acme/small', input: [], ...request, ...(labels === undefined ? {} : { trace: labels[0] }) },
     owner: { workspaceId: 'w', keyHash: 'h', keyName: 'n', keyLabel: 'l' },
     origin: { apiType: 'responses' },
     trace: {
@@ -105,8 +105,18 @@ it('a record counts from when the call was received, so that no attempt is longe
 })
 
 it('a record names the user of the caller, and none if the name is empty', async () => {
-  expect((await recorded([{}], true, { user: 'u-1' })).externalUser).toBe('u-1')
-  expect(await recorded([{}], true, { user: '' })).not.toHaveProperty('externalUser')
+  expect((await recorded([{}], true, { request: { user: 'u-1' } })).externalUser).toBe('u-1')
+  expect(await recorded([{}], true, { request: { user: '' } })).not.toHaveProperty('externalUser')
+})
+
+it.each([
+  [{ modalities: ['text', 'image'] }, 'image'],
+  [{ text: { format: { type: 'json_schema', name: 'a', schema: {} } } }, 'json'],
+  [{ text: { format: { type: 'json_object' } } }, 'json'],
+  [{ text: { format: { type: 'text' } } }, undefined],
+  [{}, undefined],
+] as const)('a record says what kind of output was asked for: %j', async (request, outputType) => {
+  expect((await recorded([{}], true, { request })).outputType).toBe(outputType)
 })
 
 it('a record names the tools the gateway ran, if any', async () => {
