@@ -144,7 +144,7 @@ export class Continuation {
     const prompt = likelyPrompt(request, dropped)
     return createUsage({
       ...prompt,
-      inputTokens: (prompt.inputTokens ?? 0) + Math.ceil(before / CHARS_PER_TOKEN),
+      inputTokens: prompt.inputTokens + Math.ceil(before / CHARS_PER_TOKEN),
       ...likelyOutput({ chars: chars - before, pictures }, endpoint),
       estimated: true,
     })

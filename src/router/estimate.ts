@@ -2,7 +2,6 @@ import type { InputItem, JsonObject } from '../core/item.ts'
 import { isFreeJson, isOpaqueField } from '../core/opaque-field.ts'
 import { readableChars } from '../core/reasoning-envelope.ts'
 import { asksForEmbeddings, type ModelRequest } from '../core/request.ts'
-import type { createUsage } from '../core/usage.ts'
 import { MAX_JSON_DEPTH } from '../lib/json.ts'
 import { modalityBit } from './columns.ts'
 import { dataHead } from '../lib/data-head.ts'
@@ -86,8 +85,14 @@ export function estimateRequest(request: ModelRequest, notSent: readonly string[
   return { inputTokens, leastTokens, inputs, ...audio, ...image, ...longest }
 }
 
+interface LikelyPrompt {
+  readonly inputTokens: number
+  readonly audioInputTokens: number | undefined
+  readonly imageInputTokens: number | undefined
+}
+
 /** The likely prompt of a request whose tokens nobody has counted, with the parts that may have a price of their own, as `createUsage` takes them. */
-export function likelyPrompt(request: ModelRequest, notSent: readonly string[] = []): Parameters<typeof createUsage>[0] {
+export function likelyPrompt(request: ModelRequest, notSent: readonly string[] = []): LikelyPrompt {
   const { inputTokens, audioTokens, imageTokens } = estimateRequest(request, notSent)
   return { inputTokens, audioInputTokens: audioTokens, imageInputTokens: imageTokens }
 }
