@@ -100,6 +100,8 @@ export interface ModelRequest {
   readonly vendor_betas?: readonly string[]
   /** The form of a request that an endpoint requires, according to its refusals. */
   readonly request_forms?: { readonly [form in RequestForm]?: boolean }
+  /** What the caller's `reasoning` and `text` are before items of the input change them; the fields above are what is in force at its end. */
+  readonly initial_settings?: Pick<ModelRequest, 'reasoning' | 'text'>
   readonly [extra: string]: unknown
 }
 
@@ -138,4 +140,5 @@ export const GATEWAY_FIELDS: ReadonlySet<string> = new Set([
   'max_tool_calls',
   'vendor_betas',
   'request_forms',
+  'initial_settings',
 ])

@@ -3,6 +3,7 @@ import { GatewayError, isGatewayError } from '../core/error.ts'
 import type { InputItem, Tool } from '../core/item.ts'
 import { ownName } from '../core/own-names.ts'
 import type { ModelRequest } from '../core/request.ts'
+import { isSettingsUpdate } from '../core/settings-update.ts'
 import { agentMessageAsUser, isAgentMessage } from './agent-messages.ts'
 import type { ToolRegistry } from './tool-registry.ts'
 
@@ -14,10 +15,21 @@ interface AdditionalTools {
 const isAdditional = (item: InputItem): item is InputItem & AdditionalTools => item.type === 'additional_tools' && Array.isArray(item['tools'])
 
 /**
- * The request as its endpoint reads it: if the format does not know such items, tools in the input move to the other tools, and messages between
- * agents become the user's words. Called once per attempt, for encoding and decoding. Returns the same request if there are no such items.
+ * The request as its endpoint reads it: if the format does not know such items, tools in the input move to the other tools, messages between agents become
+ * the user's words, and changes of settings, which are in force already, are left out. Called once per attempt, for encoding and decoding. Returns the same
+ * request if there are no such items.
  */
 export function readableInput(request: ModelRequest, dialect: Dialect, target: Target): ModelRequest {
+  return withToolsAside(withoutUpdates(request, dialect, target), dialect, target)
+}
+
+function withoutUpdates(request: ModelRequest, dialect: Dialect, target: Target): ModelRequest {
+  if (request.initial_settings === undefined || dialect.readsSettings?.(target) === true) return request
+  const { initial_settings: _, input, ...rest } = request
+  return { ...rest, input: input.filter((item) => !isSettingsUpdate(item)) }
+}
+
+function withToolsAside(request: ModelRequest, dialect: Dialect, target: Target): ModelRequest {
   const { input } = request
   if (!input.some((item) => isAdditional(item) || isAgentMessage(item)) || dialect.readsInputTools?.(target) === true) return request
   const added: Tool[] = []

@@ -46,6 +46,7 @@ export const openAiResponses: Dialect<ResponsesOptions> = {
   storedPrompts: ({ options }) => options.unknown_fields === 'forward',
   compacts: ({ options }) => acceptsBuiltin('compaction_trigger', options.builtin_tools),
   readsInputTools: ({ options }) => acceptsBuiltin('additional_tools', options.builtin_tools),
+  readsSettings: ({ options }) => acceptsBuiltin('configuration_update', options.builtin_tools),
   knowsClientSearch: ({ options }) => acceptsBuiltin('tool_search', options.builtin_tools),
   buys: (tool, { options }) => acceptsBuiltin(tool.type, options.builtin_tools) && isPaid(tool as JsonObject, tool.type, options.paid_tools),
   tierFactor,

@@ -51,8 +51,9 @@ export function encodeResponsesRequest(request: ModelRequest, target: ResponsesT
   }
   addToolBudget(body, request, tools, options, dropped)
   addOutputLimit(body, request, target, dropped)
-  addReasoning(body, request, target, dropped)
-  addText(body, request, target, dropped)
+  const initial = initialOf(request)
+  addReasoning(body, initial, target, dropped)
+  addText(body, initial, target, dropped)
   addInclude(body, request, target, dropped)
   addServiceTier(body, request, target, dropped)
   Object.assign(body, options.extra_body)
@@ -66,6 +67,12 @@ export function encodeResponsesRequest(request: ModelRequest, target: ResponsesT
     body: JSON.stringify(body),
     dropped: [...dropped],
   }
+}
+
+/** With the settings from before the changes in its input, which the endpoint reads there. */
+function initialOf(request: ModelRequest): ModelRequest {
+  const { initial_settings: initial } = request
+  return initial === undefined ? request : { ...request, reasoning: initial.reasoning, text: initial.text }
 }
 
 /** URLs that the gateway must fetch because the endpoint cannot. */

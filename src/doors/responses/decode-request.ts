@@ -1,6 +1,8 @@
 import type { InputItem } from '../../core/item.ts'
 import type { ModelRequest, TraceOptions } from '../../core/request.ts'
+import { isSettingsUpdate, settingsInForce } from '../../core/settings-update.ts'
 import { countCharacters } from '../../lib/count-characters.ts'
+import { defined } from '../../lib/defined.ts'
 import type { TraceParent } from '../../lib/trace-context.ts'
 import { findEmptyMedia } from './empty-media.ts'
 import { findImpossibleChoice } from './forced-tool.ts'
@@ -36,6 +38,7 @@ const KNOWN_PLUGINS: ReadonlySet<string> = new Set(PLUGINS.map(([id]) => id))
  * - `input` becomes a list: a string is one user message; messages get `type: 'message'`, and an empty list for content that is null.
  * - `model` is the first choice and `models` the ones after it, without repetitions; `models` is absent if nothing follows.
  * - An `item_reference` becomes the item it names.
+ * - `reasoning` and `text` are those in force at the end of the input; see `initial_settings`.
  * - Known fields that are null are left out; unknown fields are kept as they are.
  *
  * Throws GatewayError: `invalid_request` for what the schema refuses, `invalid_prompt` for no input, an unknown role or invalid media, `unprocessable` for
@@ -59,6 +62,7 @@ export function decodeResponsesRequest(body: unknown, headers: ResponsesHeaders 
   request['input'] = input
   orderModels(request)
   setHeaders(request, headers)
+  putInForce(request)
   const decoded = request as ModelRequest
   const impossible = findImpossibleChoice(decoded)
   if (impossible !== undefined) throw refuse('unprocessable', impossible.path, impossible.reason)
@@ -111,6 +115,13 @@ function resolveItem(id: string, index: number, resolve: DecodeOptions['resolveR
   )
 }
 
+/** Items that change settings count from here on, for whoever looks at the request. Usually there are none. */
+function putInForce(request: { [field: string]: unknown }): void {
+  const { input, reasoning, text } = request as ModelRequest
+  if (!input.some(isSettingsUpdate)) return
+  Object.assign(request, defined({ ...settingsInForce({ input, reasoning, text }), initial_settings: defined({ reasoning, text }) }))
+}
+
 function orderModels(request: { [field: string]: unknown }): void {
   const { model, models } = request as Pick<ModelRequest, 'model' | 'models'>
   if (models === undefined) return
@@ -128,13 +139,16 @@ export function withHeaders(request: ModelRequest, headers: ResponsesHeaders): M
   return copy
 }
 
+/** Fields that the gateway itself adds. */
+const NOT_THE_CALLERS = ['request_forms', 'initial_settings'] as const
+
 function setHeaders(request: { [field: string]: unknown }, { sessionId, betas = [], metadata, parent }: ResponsesHeaders): void {
   setSession(request, sessionId)
   if (metadata !== undefined) request['metadata'] = withAddedMetadata(request['metadata'], metadata)
   if (parent !== undefined) setTrace(request, parent)
   if (betas.length > 0) request['vendor_betas'] = betas
   else if ('vendor_betas' in request) delete request['vendor_betas']
-  if ('request_forms' in request) delete request['request_forms']
+  for (const field of NOT_THE_CALLERS) if (field in request) delete request[field]
 }
 
 function setSession(request: { [field: string]: unknown }, header: string | undefined): void {

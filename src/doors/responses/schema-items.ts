@@ -16,8 +16,9 @@ import {
 } from './schema-combinators.ts'
 import { GATEWAY_ITEMS } from './schema-gateway-items.ts'
 import { canonicalType } from '../../core/own-names.ts'
+import { textFormat } from './schema-options.ts'
 import { agentContent, messageContent, toolOutput } from './schema-parts.ts'
-import { itemStatus, patchOperation, reasoningFormat, shellAction, shellOutput, text, texts } from './schema-shared.ts'
+import { effort, itemStatus, patchOperation, reasoningFormat, shellAction, shellOutput, text, texts } from './schema-shared.ts'
 import { tools } from './schema-tools.ts'
 
 /**
@@ -166,6 +167,11 @@ const CONTEXT: readonly Branch[] = [
     id: text,
     role: maybe(z.enum(['unknown', 'user', 'assistant', 'system', 'critic', 'discriminator', 'developer', 'tool'])),
     tools,
+  }),
+  tagged('configuration_update', {
+    id: text,
+    reasoning: maybe(fields({ effort: maybe(effort) })),
+    text: maybe(fields({ format: maybe(textFormat) })),
   }),
   tagged('tool_search_output', { id: text, call_id: text, tools }),
   tagged('agent_message', {

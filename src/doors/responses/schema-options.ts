@@ -15,7 +15,7 @@ export const reasoning = fields({
   mode: maybe(z.enum(['standard', 'pro'])),
 })
 
-const textFormat = byType(
+export const textFormat = byType(
   [
     tagged('text', {}),
     tagged('json_object', {}),

@@ -179,6 +179,10 @@ export const ITEMS: Readonly<Record<string, Example>> = {
     ok: { id: null, role: 'developer', tools: [{ type: 'function', name: 'f', parameters: {} }, { type: 'from_the_future' }] },
     wrong: { id: 1, role: 'nobody', tools: {}, 'tools[0].name': '' },
   },
+  configuration_update: {
+    ok: { id: null, reasoning: { effort: 'high' }, text: { format: { type: 'json_schema', name: 'n', schema: {} } } },
+    wrong: { id: 1, reasoning: 'high', 'reasoning.effort': 'some', text: 'json', 'text.format.type': 'yaml', 'text.format.name': '' },
+  },
   tool_search_output: {
     ok: { id: null, call_id: 'c', execution: 'client', tools: [{ type: 'function', name: 'f', defer_loading: true }, { type: 'from_the_future' }] },
     wrong: { id: 1, call_id: 1, tools: {}, 'tools[0].name': '' },

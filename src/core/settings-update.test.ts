@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import { answerDialects } from '../dialects/index.ts'
+import { decodeResponsesRequest } from '../doors/responses/decode-request.ts'
+import { readableInput } from '../pipeline/input-tools.ts'
+import type { Dialect, Target } from './dialect.ts'
+
+const JSON_FORMAT = { type: 'json_schema', name: 'n', schema: { type: 'object', properties: {}, additionalProperties: false } }
+const ASKED = { type: 'message', role: 'user', content: 'q' }
+const update = (settings: object): object => ({ type: 'configuration_update', ...settings })
+
+describe('settings that the input changes', () => {
+  const settingsOf = (body: object): unknown => {
+    const { reasoning, text, initial_settings: initial } = decodeResponsesRequest(body)
+    return { reasoning, text, initial }
+  }
+  it('are in force from there on, and the last change counts', () => {
+    const input = [
+      update({ reasoning: { effort: 'high' } }),
+      ASKED,
+      update({ text: { format: JSON_FORMAT } }),
+      update({ reasoning: { effort: 'low' } }),
+    ]
+    expect(settingsOf({ input })).toEqual({ reasoning: { effort: 'low' }, text: { format: JSON_FORMAT }, initial: {} })
+  })
+  it('leave all others as they are, but for what says otherwise how much the model reasons', () => {
+    const reasoning = { max_tokens: 2_000, enabled: true, summary: 'auto' }
+    const text = { verbosity: 'low', format: JSON_FORMAT }
+    const input = [ASKED, update({ reasoning: { effort: 'high' }, text: { format: { type: 'text' } } })]
+    expect(settingsOf({ input, reasoning, text })).toEqual({
+      reasoning: { effort: 'high', summary: 'auto' },
+      text: { verbosity: 'low', format: { type: 'text' } },
+      initial: { reasoning, text },
+    })
+  })
+  it('stay the same where a change names none', () => {
+    const input = [ASKED, update({}), update({ reasoning: null, text: null }), update({ reasoning: { effort: null }, text: { format: null } })]
+    expect(settingsOf({ input, reasoning: { effort: 'low' } })).toMatchObject({ reasoning: { effort: 'low' }, text: undefined })
+  })
+  it('are not what a field of the body says they were', () => {
+    const initial_settings = { reasoning: { effort: 'max' } }
+    expect(settingsOf({ input: 'q', initial_settings })).toEqual({ reasoning: undefined, text: undefined, initial: undefined })
+  })
+})
+
+describe.each(answerDialects.map((dialect) => [dialect.name, dialect] as const))('a change of settings in %s', (name, dialect: Dialect) => {
+  const target = (options: object = {}): Target => ({
+    provider: 'acme',
+    providerName: 'Acme',
+    upstreamModel: 'small-1',
+    options: dialect.options.parse(options),
+    supports: new Set(dialect.supports),
+    contextLength: 128_000,
+    scope: 'acme/main',
+    stream: true,
+  })
+  const sent = (body: object, to: Target): { readonly body: string; readonly dropped: readonly string[] } =>
+    dialect.encodeRequest(readableInput(decodeResponsesRequest(body), dialect, to), to)
+  const begun = { reasoning: { effort: 'low' }, input: [ASKED, update({ reasoning: { effort: 'high' }, text: { format: JSON_FORMAT } })] }
+  const direct = { reasoning: { effort: 'high' }, text: { format: JSON_FORMAT }, input: [ASKED] }
+
+  it('has the effect of the same settings in the request', () => {
+    const to = target(name === 'openai-responses' ? { builtin_tools: false } : {})
+    const [changed, own] = [sent(begun, to), sent(direct, to)]
+    expect(JSON.parse(changed.body)).toEqual(JSON.parse(own.body))
+    expect(changed.dropped).toEqual(own.dropped)
+    expect(changed.body).not.toContain('configuration_update')
+  })
+  it('is left to an endpoint that reads it, so that the prompt begins as before', () => {
+    const to = target()
+    const reads = dialect.readsSettings?.(to) === true
+    expect(reads).toBe(name === 'openai-responses')
+    if (!reads) return
+    const body = JSON.parse(sent(begun, to).body) as object
+    expect(body).toMatchObject({ reasoning: { effort: 'low' }, input: [{ role: 'user' }, begun.input[1]] })
+    expect(body).not.toHaveProperty('text')
+  })
+})
