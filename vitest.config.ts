@@ -105,6 +105,7 @@ const SCENARIOS_TOGETHER = [
   'scenarios/picture-money',
   'scenarios/plugins',
   'scenarios/presets',
+  'scenarios/prewarm',
   'scenarios/reasoning-scope',
   'scenarios/redis-commands',
   'scenarios/refused-parameters',

@@ -143,6 +143,8 @@ export interface Dialect<Options = unknown> {
    * encoder then gets these tools among the others and these messages as user messages.
    */
   readsInputTools?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
+  /** Whether the upstream can read a prompt into its cache without answering it. Default: it cannot, and is asked for the shortest answer. */
+  prewarms?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
   /** Whether the upstream reads changes of settings in the input (`configuration_update`). Default: it does not, and gets the settings in force. */
   readsSettings?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
   /**

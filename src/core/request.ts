@@ -15,6 +15,15 @@ export interface ReasoningOptions {
   readonly mode?: string | null
 }
 
+export interface CacheOptions {
+  readonly mode?: 'explicit' | 'implicit' | null
+  readonly ttl?: string | null
+  /** The prompt is only to be cached; see prewarm.ts. */
+  readonly prewarm?: boolean | null
+  /** An earlier response, for a report why the cache was missed. The vendor does not know the gateway's ids. */
+  readonly comparison_response_id?: string | null
+}
+
 export type TextFormat =
   | { readonly type: 'text' }
   | { readonly type: 'json_object' }
@@ -84,7 +93,7 @@ export interface ModelRequest {
   readonly session_id?: string
   readonly safety_identifier?: string | null
   readonly prompt_cache_key?: string | null
-  readonly prompt_cache_options?: { readonly mode: 'explicit'; readonly ttl?: string | null } | null
+  readonly prompt_cache_options?: CacheOptions | null
   readonly cache_control?: { readonly type: 'ephemeral'; readonly ttl?: '5m' | '1h' } | null
   readonly service_tier?: 'auto' | 'default' | 'fast' | 'flex' | 'priority' | 'scale' | null
   readonly truncation?: 'auto' | 'disabled' | null

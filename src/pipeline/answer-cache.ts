@@ -7,6 +7,7 @@ import { servedModel } from '../core/endpoint-names.ts'
 import type { Catalog, Endpoint } from '../core/endpoint.ts'
 import type { ModelEvent } from '../core/event.ts'
 import type { JsonObject } from '../core/item.ts'
+import { asksToPrewarm } from '../core/prewarm.ts'
 import { ZERO_USAGE } from '../core/usage.ts'
 import { nextTurn } from '../lib/next-turn.ts'
 import { AnswerNotes } from './answer-notes.ts'
@@ -32,8 +33,8 @@ const PAUSE_AFTER_MS = 10
 export function answerCacheLayer({ answers, catalog, partIn }: AnswerCacheOptions): Layer {
   return (next) => (call) => {
     const { cache: settings } = call
-    // A caller who asks to see what a provider is sent wants a provider to be asked.
-    if (settings === undefined || answers?.enabled() !== true || call.echoes === true) return next(call)
+    // A caller who asks to see what a provider is sent wants a provider to be asked, and so does one who wants its cache filled.
+    if (settings === undefined || answers?.enabled() !== true || call.echoes === true || asksToPrewarm(call.request)) return next(call)
     return answered(next, call, { preferences: settings, answers, catalog, part: partIn?.(call) })
   }
 }

@@ -22,6 +22,7 @@ import { echoBody } from './echo-body.ts'
 import { exchangeInProcess } from './in-process-exchange.ts'
 import { readableInput } from './input-tools.ts'
 import type { MediaLoader } from './media.ts'
+import { asShortAsPossible } from './prewarm.ts'
 import { beginReading, readStart } from './read-answer.ts'
 import { atTierPrice } from './tier-price.ts'
 import { withoutHalfCounts } from './half-counts.ts'
@@ -66,7 +67,7 @@ export async function* runAttempt(deps: AttemptDependencies, input: AttemptInput
   const { call, endpoint, record } = input
   const { dialect } = endpoint.connection
   let target = createTarget(input)
-  const search = translateSearch(readableInput(input.request, dialect, target), dialect, target)
+  const search = translateSearch(readableInput(asShortAsPossible(input.request, dialect, target), dialect, target), dialect, target)
   const { request } = search
   const urls = dialect.mediaUrls?.(request, target)
   if (urls !== undefined && urls.length > 0) target = { ...target, media: await loadMedia(deps, input, urls) }

@@ -42,6 +42,7 @@ export const anthropicMessages: Dialect<AnthropicMessagesOptions> = {
     return prefill && (thinking === 'none' || requestedReasoning(request.reasoning).mode !== 'on')
   },
   mostOutput,
+  prewarms: ({ options }) => options.prewarm,
   priceFactor: priceFactorAsked,
   hosts: ({ type }, _others, { options }) => hostsTool(type, options),
 }

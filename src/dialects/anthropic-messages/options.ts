@@ -136,6 +136,7 @@ export const anthropicMessagesOptions = modelRules.extend({
     .enum(['none', 'short', 'all'])
     .default('all')
     .describe('Cache breakpoints that are sent. `short`: only with the default lifetime. `all`: also for one hour.'),
+  prewarm: z.boolean().default(false).describe('Whether `max_tokens: 0` reads a prompt into the cache. If not, the shortest answer is asked for.'),
   cache_breakpoints: z.int().positive().default(4).describe('Maximum number of cache breakpoints.'),
 
   // ---- tools ----

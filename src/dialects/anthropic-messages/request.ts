@@ -1,4 +1,5 @@
 import type { EncodedRequest } from '../../core/dialect.ts'
+import { asksToPrewarm } from '../../core/prewarm.ts'
 import { GATEWAY_FIELDS } from '../../core/request.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { hashedName } from '../shared/id-map.ts'
@@ -16,6 +17,7 @@ import type { Block } from './content.ts'
 import { encodeMessages, encodeSystem, finishPrefill, isLoopWithoutThinking, isReadable } from './messages.ts'
 import { rulesFor } from './options.ts'
 import type { AnthropicMessagesOptions, MessagesTarget, ModelRules } from './options.ts'
+import { withoutAnswer } from './prewarm.ts'
 import { planFormat } from './response-format.ts'
 import { blocksOfItem } from './server-blocks.ts'
 import { planThinking, withStaleThoughts } from './thinking.ts'
@@ -27,7 +29,10 @@ type Body = { [field: string]: unknown }
 
 /** Encodes a request for this endpoint. `dropped` lists what it does not receive. Throws `invalid_prompt` for media that it does not accept. */
 export function encodeRequest(request: ModelRequest, endpoint: MessagesTarget): EncodedRequest {
-  const target = withRequiredOptions(request, endpoint)
+  const isPrewarmed = asksToPrewarm(request)
+  const required = withRequiredOptions(request, endpoint)
+  // Such a request is refused as a stream.
+  const target = isPrewarmed ? { ...required, stream: false } : required
   const { options } = target
   const rules = rulesFor(target)
   const hasTools = target.supports.has('tools')
@@ -64,7 +69,7 @@ export function encodeRequest(request: ModelRequest, endpoint: MessagesTarget): 
     ...(thinking.effort === undefined ? {} : { effort: thinking.effort }),
     ...(format.native === undefined ? {} : { format: format.native }),
   }
-  const fields: Body = {
+  const answered: Body = {
     max_tokens: thinking.maxTokens,
     ...tools.fields,
     ...(system.length === 0 ? {} : { system }),
@@ -75,6 +80,7 @@ export function encodeRequest(request: ModelRequest, endpoint: MessagesTarget): 
     ...encodeAccount(request, target, dropped),
     ...encodeExtras(request, options, dropped),
   }
+  const fields = isPrewarmed ? withoutAnswer(answered, dropped) : answered
   const on = betasOf(fields, options)
   const betas = [...new Set([...on, ...askedBetas(request, rules, on, dropped)])]
   const body: Body = { ...addressFields(target, betas), ...fields }

@@ -1,6 +1,7 @@
 import type { Decoder } from '../../core/dialect.ts'
 import type { GatewayError } from '../../core/error.ts'
 import type { FinishReason, ModelEvent, Stopped } from '../../core/event.ts'
+import { asksToPrewarm } from '../../core/prewarm.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { promptCount, type Usage } from '../../core/usage.ts'
 import type { AnswerWriter } from '../shared/answer-writer.ts'
@@ -22,6 +23,7 @@ const MAX_MALFORMED = 16
 export class MessagesDecoder implements Decoder {
   finished = false
   readonly #target: MessagesTarget
+  readonly #isPrewarmed: boolean
   readonly #blocks: BlockDecoder
   readonly #writer: AnswerWriter
   #frames = 0
@@ -34,6 +36,7 @@ export class MessagesDecoder implements Decoder {
 
   constructor(request: ModelRequest, target: MessagesTarget, fastPath = true) {
     this.#target = target
+    this.#isPrewarmed = asksToPrewarm(request)
     this.#blocks = new BlockDecoder(request, target, fastPath)
     this.#writer = this.#blocks.writer
   }
@@ -182,7 +185,7 @@ export class MessagesDecoder implements Decoder {
     // There is nothing to send back from which it could continue.
     if (isPaused && !writer.hasContent) throw this.#unavailable('an answer it paused before its beginning')
     const reason = this.#reasonOf(mapped)
-    if (!writer.hasContent && reason !== 'length' && reason !== 'content_filter' && !this.#target.options.allow_empty_answer) {
+    if (!writer.hasContent && !this.#isPrewarmed && reason !== 'length' && reason !== 'content_filter' && !this.#target.options.allow_empty_answer) {
       throw emptyAnswer(this.#target.providerName, this.#native, mapped)
     }
     // A refusal may interrupt a call.
@@ -206,7 +209,8 @@ export class MessagesDecoder implements Decoder {
       if (explanation) this.#writer.refusal(explanation)
       return this.#writer.hasContent ? 'refusal' : 'content_filter'
     }
-    if (mapped === 'length') return mapped
+    // `max_tokens` is all it says of an answer that nobody asked for.
+    if (mapped === 'length') return this.#isPrewarmed && !this.#writer.hasContent ? 'stop' : mapped
     return this.#writer.hasCalls ? 'tool_calls' : 'stop'
   }
 

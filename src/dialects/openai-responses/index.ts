@@ -2,7 +2,7 @@ import type { Dialect } from '../../core/dialect.ts'
 import type { JsonObject } from '../../core/item.ts'
 import { tierFactor } from '../shared/service-tier.ts'
 import { decodeResponsesError } from './error.ts'
-import { INPUT_PARTS, responsesOptions } from './options.ts'
+import { INPUT_PARTS, responsesOptions, takesCacheOptions } from './options.ts'
 import type { ResponsesOptions } from './options.ts'
 import { encodeResponsesRequest, responsesMediaUrls } from './request.ts'
 import { createResponsesDecoder } from './stream.ts'
@@ -46,6 +46,7 @@ export const openAiResponses: Dialect<ResponsesOptions> = {
   storedPrompts: ({ options }) => options.unknown_fields === 'forward',
   compacts: ({ options }) => acceptsBuiltin('compaction_trigger', options.builtin_tools),
   readsInputTools: ({ options }) => acceptsBuiltin('additional_tools', options.builtin_tools),
+  prewarms: takesCacheOptions,
   readsSettings: ({ options }) => acceptsBuiltin('configuration_update', options.builtin_tools),
   knowsClientSearch: ({ options }) => acceptsBuiltin('tool_search', options.builtin_tools),
   buys: (tool, { options }) => acceptsBuiltin(tool.type, options.builtin_tools) && isPaid(tool as JsonObject, tool.type, options.paid_tools),

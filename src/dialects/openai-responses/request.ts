@@ -1,6 +1,7 @@
 import type { EncodedRequest, Target } from '../../core/dialect.ts'
 import type { Parameter } from '../../core/endpoint.ts'
 import { isKnownItem, toolsGiven, type JsonObject, type Tool } from '../../core/item.ts'
+import { asksToPrewarm } from '../../core/prewarm.ts'
 import { GATEWAY_FIELDS, MAX_TOOL_CALLS } from '../../core/request.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { accountField } from '../shared/account-name.ts'
@@ -37,7 +38,7 @@ export function encodeResponsesRequest(request: ModelRequest, target: ResponsesT
   const body: Body = { model: target.upstreamModel }
   for (const [field, value] of Object.entries(request)) {
     if (value == null || GATEWAY_FIELDS.has(field) || HANDLED.has(field) || FOREIGN.has(field)) continue
-    const written = field === 'stop' ? stopOf(request) : accountField(field, value, options.max_user_length)
+    const written = fieldOf(field, request, options, dropped)
     if (written !== undefined && isTaken(field, value, request, target, dropped)) body[field] = written
   }
   if (!options.image_output) for (const note of unmetImageOptions(request)) dropped.add(note)
@@ -102,6 +103,18 @@ function isTaken(field: string, value: unknown, request: ModelRequest, target: R
   return taken
 }
 
+function fieldOf(field: string, request: ModelRequest, options: ResponsesOptions, dropped: Set<string>): unknown {
+  if (field === 'stop') return stopOf(request)
+  if (field === 'prompt_cache_options') return cacheOptionsOf(request, dropped)
+  return accountField(field, request[field], options.max_user_length)
+}
+
+function cacheOptionsOf({ prompt_cache_options: options }: ModelRequest, dropped: Set<string>): unknown {
+  const { comparison_response_id: compared, ...others } = options ?? {}
+  if (compared != null) dropped.add('prompt_cache_options.comparison_response_id')
+  return Object.keys(others).length === 0 ? undefined : others
+}
+
 /** As the caller wrote it, a single one or a list, without empty ones. */
 function stopOf(request: ModelRequest): unknown {
   const sequences = stopSequences(request, {}, [])
@@ -159,7 +172,7 @@ function addToolBudget(
 
 function addOutputLimit(body: Body, request: ModelRequest, { options, supports }: ResponsesTarget, dropped: Set<string>): void {
   const limit = request.max_output_tokens
-  if (limit == null) return
+  if (limit == null || asksToPrewarm(request)) return
   if (!supports.has('max_tokens') && !supports.has('max_completion_tokens')) {
     dropped.add('max_output_tokens')
     return

@@ -1,6 +1,7 @@
 import type { Decoder, Target } from '../../core/dialect.ts'
 import type { FinishReason, ModelEvent } from '../../core/event.ts'
 import type { JsonObject } from '../../core/item.ts'
+import { asksToPrewarm } from '../../core/prewarm.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import type { Usage } from '../../core/usage.ts'
 import { createSseParser, SseLimitError } from '../../lib/sse.ts'
@@ -40,6 +41,7 @@ export function createResponsesDecoder(request: ModelRequest, target: Target<Res
 
 class StreamDecoder implements ResponsesDecoder {
   readonly #provider: string
+  readonly #isPrewarmed: boolean
   readonly #answer: Answer
   readonly #scanner = new DeltaScanner()
   readonly #ignored = new TypeCount()
@@ -52,6 +54,7 @@ class StreamDecoder implements ResponsesDecoder {
 
   constructor(request: ModelRequest, target: Target<ResponsesOptions>) {
     this.#provider = target.providerName
+    this.#isPrewarmed = asksToPrewarm(request)
     this.#answer = new Answer({
       providerName: target.providerName,
       reasoningFormat: target.options.reasoning_format,
@@ -251,7 +254,7 @@ class StreamDecoder implements ResponsesDecoder {
     const details = response['incomplete_details']
     const nativeReason = (isObject(details) ? asString(details['reason']) : undefined) ?? asString(status)
     this.#usage = readUsage(response['usage'], this.#answer.ran)
-    if (!wasCut && !this.#answer.writer.hasContent) {
+    if (!wasCut && !this.#answer.writer.hasContent && !this.#isPrewarmed) {
       out.length = mark
       throw this.#fail(emptyAnswer(this.#provider, nativeReason, 'stop'))
     }

@@ -1,6 +1,7 @@
 import { ERROR_KINDS, type ErrorType } from '../../core/error.ts'
 import type { Stopped } from '../../core/event.ts'
 import type { JsonObject, OutputItem } from '../../core/item.ts'
+import { asksToPrewarm } from '../../core/prewarm.ts'
 import { tierServed } from '../../core/service-tier.ts'
 import type { PromptCount } from '../../core/usage.ts'
 import { isJsonObject, wellFormedJson } from '../../lib/json.ts'
@@ -119,6 +120,7 @@ export class MessagesWriter implements AnswerWriter {
     if (this.#blocks.broken) return 'max_tokens'
     if (this.#blocks.calls > 0) return 'tool_use'
     if (this.#blocks.refused) return 'refusal'
+    if (asksToPrewarm(this.#options.request)) return 'max_tokens'
     return stopped?.sequence !== undefined || nativeReason?.toLowerCase() === 'stop_sequence' ? 'stop_sequence' : 'end_turn'
   }
 

@@ -12,7 +12,7 @@ const ask = (fields: object): { readonly [field: string]: unknown } => messagesT
 describe('fields', () => {
   it.each<readonly [string, object, object]>([
     ['max_tokens', { max_tokens: 9 }, { max_output_tokens: 9 }],
-    ['max_tokens of zero, which asks for nothing but that the prompt is cached', { max_tokens: 0 }, { max_output_tokens: 1 }],
+    ['max_tokens of zero, which asks for nothing but that the prompt is cached', { max_tokens: 0 }, { prompt_cache_options: { prewarm: true } }],
     ['stop_sequences', { stop_sequences: ['a', 'b'] }, { stop: ['a', 'b'] }],
     ['no stop_sequences', { stop_sequences: [] }, {}],
     ['limits of sampling', { top_p: 0.5, top_k: 4 }, { top_p: 0.5, top_k: 4 }],

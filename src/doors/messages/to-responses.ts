@@ -86,8 +86,9 @@ function refuseTwoLists({ models, fallbacks }: JsonObject): void {
 
 function plainOf({ max_tokens: limit, stop_sequences: stop, temperature, top_p, top_k, stream }: JsonObject): JsonObject {
   return withValues({
-    // Zero means that the prompt is only to be cached: 1 is the closest.
-    max_output_tokens: limit == null ? undefined : Math.max(1, limit as number),
+    max_output_tokens: limit === 0 ? undefined : limit,
+    // Zero means that the prompt is only to be cached.
+    prompt_cache_options: limit === 0 ? { prewarm: true } : undefined,
     stop: (stop as readonly string[] | null | undefined)?.length ? stop : undefined,
     temperature,
     top_p: top_p === NO_LIMIT ? undefined : top_p,

@@ -48,7 +48,7 @@ export const trace = fields({ trace_id: text, trace_name: text, span_name: text,
 
 export const prompt = fields({ id: z.string().min(1), variables: maybe(dictionary(promptVariable)) })
 
-export const promptCacheOptions = fields({ mode: maybe(z.enum(['explicit', 'implicit'])), ttl: text })
+export const promptCacheOptions = fields({ mode: maybe(z.enum(['explicit', 'implicit'])), ttl: text, prewarm: flag, comparison_response_id: text })
 
 export const imageConfig = dictionary(byKind({ string: z.string(), number: z.number(), array: list(z.unknown()) }))
 

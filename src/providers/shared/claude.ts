@@ -98,6 +98,7 @@ const LATEST: readonly Rules[] = [SONNET_5_5, HAIKU_5_5, NEWEST]
 export const CLAUDE_OPTIONS_OWN = {
   ...CLAUDE_OPTIONS,
   tool_examples: true,
+  prewarm: true,
   models: CLAUDE_MODELS.map((rule) => (LATEST.includes(rule) ? { ...rule, stale_thinking: 'dropped' } : rule)),
 }
 
