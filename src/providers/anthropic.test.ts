@@ -1,22 +1,25 @@
 import { describe, expect, it } from 'vitest'
+import type { ModelEvent } from '../core/event.ts'
+import type { FunctionCallItem } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { anthropicMessages } from '../dialects/anthropic-messages/index.ts'
+import type { MessagesTarget } from '../dialects/anthropic-messages/options.ts'
 import { anthropic } from './anthropic.ts'
 
-function sent(fields: Partial<ModelRequest>, upstreamModel = 'claude-opus-4-8'): { betas: readonly string[]; body: { [field: string]: unknown } } {
-  const { headers, body } = anthropicMessages.encodeRequest(
-    { input: [{ type: 'message', role: 'user', content: 'q' }], ...fields },
-    {
-      provider: anthropic.slug,
-      providerName: anthropic.name,
-      upstreamModel,
-      options: anthropicMessages.options.parse(anthropic.options),
-      supports: new Set([...anthropicMessages.supports, 'tools']),
-      contextLength: 200_000,
-      scope: anthropic.slug,
-      stream: true,
-    },
-  )
+const target = (upstreamModel = 'claude-opus-4-8'): MessagesTarget => ({
+  provider: anthropic.slug,
+  providerName: anthropic.name,
+  upstreamModel,
+  options: anthropicMessages.options.parse(anthropic.options),
+  supports: new Set([...anthropicMessages.supports, 'tools']),
+  contextLength: 200_000,
+  scope: anthropic.slug,
+  stream: true,
+})
+
+function sent(fields: Partial<ModelRequest>, upstreamModel?: string): { betas: readonly string[]; body: { [field: string]: unknown } } {
+  const request: ModelRequest = { input: [{ type: 'message', role: 'user', content: 'q' }], ...fields }
+  const { headers, body } = anthropicMessages.encodeRequest(request, target(upstreamModel))
   return { betas: headers['anthropic-beta']?.split(',') ?? [], body: JSON.parse(body) as { [field: string]: unknown } }
 }
 
@@ -64,6 +67,24 @@ it('beta features that change the blocks of an answer cannot be switched on by a
 it('toolsets, which have no name of their own, are sent unchanged', () => {
   const tools = [{ type: 'computer_toolset_20260801' }, { type: 'browser_toolset_20260801' }]
   expect(sent({ tools })).toMatchObject({ betas: [], body: { tools } })
+})
+
+it('a member of a toolset is called by its name and by that of the set, in both directions', () => {
+  const request: ModelRequest = { input: [{ type: 'message', role: 'user', content: 'q' }], tools: [{ type: 'browser_toolset_20260801' }] }
+  const use = { type: 'tool_use', id: 'toolu_1', name: 'navigate', toolset_name: 'browser', input: { url: 'https://a.example' } }
+  const events: ModelEvent[] = []
+  const decoder = anthropicMessages.decoder(request, target())
+  decoder.body(JSON.stringify({ id: 'msg_1', type: 'message', role: 'assistant', content: [use], stop_reason: 'tool_use' }), events)
+  const item = events.flatMap((event) => (event.type === 'item-start' ? [event.item] : []))[0] as FunctionCallItem
+  expect(item).toMatchObject({ type: 'function_call', call_id: 'toolu_1', name: 'navigate', namespace: 'browser' })
+  const called = { ...item, arguments: '{"url":"https://a.example"}' }
+  const output = { type: 'function_call_output', call_id: 'toolu_1', output: 'done' } as const
+  const replayed = (tools: ModelRequest['tools'] = request.tools): unknown =>
+    (sent({ ...request, tools, input: [...request.input, called, output] }).body as { messages: readonly { content: unknown }[] }).messages[1]!
+      .content
+  expect(replayed()).toEqual([use])
+  // Without the set, the call is one of a function that is not offered any more.
+  expect(replayed([{ type: 'function', name: 'f' }])).toMatchObject([{ type: 'tool_use', name: 'browser__navigate' }])
 })
 
 describe('reasoning after a history that has changed', () => {

@@ -140,7 +140,7 @@ export class BlockDecoder {
     const args = typeof input === 'string' ? input : isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : ''
     if (name === this.#answerTool) return this.#aside?.called() === true ? { kind: 'answer', input: args, written: false } : { kind: 'nothing' }
     this.#aside?.flush()
-    return { kind: 'call', call: this.writer.openCall(asString(block['id']) ?? '', name), input: args }
+    return { kind: 'call', call: this.writer.openCall(asString(block['id']) ?? '', name, asString(block['toolset_name'])), input: args }
   }
 
   /** `data` is the frame of the delta. */

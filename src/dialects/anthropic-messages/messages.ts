@@ -122,7 +122,14 @@ function reasoningBlocks(part: ReasoningPart): readonly Block[] {
 
 function toolUse(call: CallPart): Block {
   const input = parseExact(call.arguments)
-  return { type: 'tool_use', id: call.id, name: call.name, input: isObject(input) ? input : { _raw: call.arguments } }
+  const { toolset } = call
+  return {
+    type: 'tool_use',
+    id: call.id,
+    name: call.name,
+    ...(toolset === undefined ? {} : { toolset_name: toolset }),
+    input: isObject(input) ? input : { _raw: call.arguments },
+  }
 }
 
 /** Whether this endpoint can read a piece of reasoning: signed or opaque thoughts of its format, from a provider that shares its keys. */

@@ -22,7 +22,7 @@ import { planFormat } from './response-format.ts'
 import { blocksOfItem } from './server-blocks.ts'
 import { planThinking, withStaleThoughts } from './thinking.ts'
 import { withRequiredOptions, thinkBeforeCalls } from './required-options.ts'
-import { encodeTools, planTools } from './tools.ts'
+import { encodeTools, planTools, toolsetsOf } from './tools.ts'
 import { compiled } from '../shared/pattern.ts'
 
 type Body = { [field: string]: unknown }
@@ -47,6 +47,7 @@ export function encodeRequest(request: ModelRequest, endpoint: MessagesTarget): 
     alternate: true,
     keepReasoning: (part) => isReadable(part, target),
     keepItem: (item) => blocksOfItem(item, target) !== undefined,
+    toolsets: toolsetsOf(plan),
   })
   for (const field of conversation.dropped) dropped.push(field)
   if (conversation.droppedReasoning || sealedItems(request) > sealedParts(conversation.turns))

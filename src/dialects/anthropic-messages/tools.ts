@@ -59,6 +59,17 @@ export function planTools(request: ToolSource, options: AnthropicMessagesOptions
   return { flat, native, ...(decided === undefined ? {} : { choice: decided }) }
 }
 
+const TOOLSET = /^(\w+)_toolset_\d{8}$/
+
+/**
+ * Names of the sets of tools that the upstream knows by type. Their members are called by names of their own, which may be those of other tools, and by
+ * the name of the set (`toolset_name`): here, by a namespace.
+ */
+export function toolsetsOf({ native }: ToolPlan): ReadonlySet<string> | undefined {
+  const names = native.flatMap(({ type }) => TOOLSET.exec(String(type))?.[1] ?? [])
+  return names.length === 0 ? undefined : new Set(names)
+}
+
 function nativeNamed(choice: { readonly [field: string]: unknown }, native: readonly JsonObject[]): string | undefined {
   const type = asString(choice['type']) ?? ''
   const found = native.find((tool) => tool['type'] === type || (WEB_SEARCH.test(type) && tool['name'] === 'web_search'))

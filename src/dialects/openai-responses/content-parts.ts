@@ -1,4 +1,4 @@
-import type { Annotation, Logprob } from '../../core/item.ts'
+import type { Annotation, JsonObject, Logprob } from '../../core/item.ts'
 import { isObject } from '../shared/json.ts'
 
 /** One piece of content of a finished item, in the upstream's order. */
@@ -99,4 +99,10 @@ export function readLogprobs(value: unknown): readonly Logprob[] | undefined {
     top_logprobs: readTokens(source['top_logprobs']).map((top) => ({ token: top.token, logprob: top.logprob, bytes: top.bytes })),
   }))
   return logprobs.length === 0 ? undefined : logprobs
+}
+
+/** Which part of its item an event is about; servers with a single part leave it out. */
+export function partIndex(frame: JsonObject): number {
+  const index = frame['content_index'] ?? frame['summary_index']
+  return typeof index === 'number' && Number.isInteger(index) && index >= 0 ? index : 0
 }

@@ -11,7 +11,7 @@ import { parseAnswer } from '../shared/exact-json.ts'
 import { asString, isObject } from '../shared/json.ts'
 import { wantsSealedReasoning } from '../shared/reasoning-replay.ts'
 import { Answer } from './answer.ts'
-import { readLogprobs, readPart } from './content-parts.ts'
+import { partIndex, readLogprobs, readPart } from './content-parts.ts'
 import { cutReason, stoppedOf } from './ending.ts'
 import { streamError } from './error.ts'
 import type { ResponsesOptions } from './options.ts'
@@ -294,9 +294,4 @@ class StreamDecoder implements ResponsesDecoder {
     if (++this.#malformed > MAX_MALFORMED)
       throw this.#fail(brokenAnswer(this.#provider, `sent more than ${MAX_MALFORMED} frames that are not of this format`))
   }
-}
-
-function partIndex(frame: JsonObject): number {
-  const index = frame['content_index'] ?? frame['summary_index']
-  return typeof index === 'number' && Number.isInteger(index) && index >= 0 ? index : 0
 }

@@ -4,7 +4,7 @@ import type { Usage } from '../../core/usage.ts'
 import { CallWriter } from './call-writer.ts'
 import type { OpenCall } from './call-writer.ts'
 import { isPlainText } from './plain-text.ts'
-import type { ToolNames } from './tool-names.ts'
+import { memberOf, type ToolNames } from './tool-names.ts'
 
 /** Fields of a finished reasoning item that are known only at its end. */
 export type ReasoningFields = { readonly encrypted_content?: string; readonly signature?: string; readonly format?: string }
@@ -202,8 +202,8 @@ export class AnswerWriter {
     return (this.#names ??= this.#options.names()).begins(name)
   }
 
-  /** Opens a call; `name` is the endpoint's. Earlier calls that are complete end here. */
-  openCall(callId: string, name: string): OpenCall {
+  /** Opens a call; `name` is the endpoint's, or that of a member of one of its own sets of tools. Earlier calls that are complete end here. */
+  openCall(callId: string, name: string, toolset?: string): OpenCall {
     this.closeReasoning()
     this.closeMessage()
     this.closeCompleteCalls()
@@ -213,7 +213,7 @@ export class AnswerWriter {
     this.hasContent = true
     this.hasCalls = true
     this.#calls ??= new CallWriter(this)
-    return this.#calls.open(this.#nextKey('c'), callId, this.#names.origin(name))
+    return this.#calls.open(this.#nextKey('c'), callId, toolset === undefined ? this.#names.origin(name) : memberOf(toolset, name))
   }
 
   /** More of a call's arguments. What comes after they are complete is noise and ignored. */

@@ -13,6 +13,8 @@ export interface CallPart extends CacheMarked {
   /** Id and name as the endpoint accepts them. */
   readonly id: string
   readonly name: string
+  /** The endpoint's own set of tools that it belongs to. */
+  readonly toolset?: string
   /** JSON text as the model wrote it; `{}` if there was none. Broken JSON of a cut answer stays broken. */
   readonly arguments: string
 }

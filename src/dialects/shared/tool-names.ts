@@ -18,6 +18,9 @@ export interface ToolOrigin {
   readonly namespace?: string
 }
 
+/** A tool of a set that the endpoint knows by itself: the caller knows it by the same names. */
+export const memberOf = (toolset: string, name: string): ToolOrigin => ({ kind: 'function', name, namespace: toolset })
+
 /** A reversible map between the caller's tool names and those an endpoint accepts; one per request. */
 export interface ToolNames {
   /** The endpoint's name for a tool; past calls to tools that are no longer offered get one, too. */

@@ -36,6 +36,8 @@ export interface FoldOptions {
   readonly alternate: boolean
   /** Whether this endpoint can read a piece of reasoning. */
   readonly keepReasoning: (part: ReasoningPart) => boolean
+  /** Sets of tools that the endpoint knows by itself: calls in a namespace of that name keep both names. Default: none. */
+  readonly toolsets?: ReadonlySet<string>
   /** Whether this endpoint accepts an item of another type as part of the assistant's turn. Default: none. */
   readonly keepItem?: (item: OtherItem) => boolean
 }
@@ -235,10 +237,13 @@ class TurnBuilder {
     const occurrence = ids.seen.get(item.call_id) ?? 0
     ids.seen.set(item.call_id, occurrence + 1)
     const isFunction = item.type === 'function_call'
+    const { names, toolsets } = this.#options
+    const toolset = item.namespace != null && toolsets?.has(item.namespace) === true ? item.namespace : undefined
     const part: CallPart = {
       type: 'call',
       id: ids.map(item.call_id, occurrence),
-      name: this.#options.names.upstream(item.name, item.namespace, isFunction ? 'function' : 'custom'),
+      name: toolset === undefined ? names.upstream(item.name, item.namespace, isFunction ? 'function' : 'custom') : item.name,
+      ...(toolset === undefined ? {} : { toolset }),
       arguments: isFunction ? (saysNothing(item.arguments) ? '{}' : item.arguments) : wrapCustomInput(item.input),
       ...(isFunction ? markOf(item) : {}),
     }
