@@ -71,8 +71,8 @@ describe.each([true, false])('a prompt that is only to be cached (streamed: %s)'
     await open('openai-responses', {}, openAi)
     const answer = await askGateway(gateway, { ...PREWARM, max_output_tokens: 500 }, streamed)
     expect(answer).toMatchObject(NOTHING)
-    expect(upstream.requests.map(({ body }) => body)).toEqual([expect.objectContaining(PREWARM)])
-    expect(upstream.requests[0]!.body).not.toHaveProperty('max_output_tokens')
+    // In case a server of the format does not know the option.
+    expect(upstream.requests.map(({ body }) => body)).toEqual([expect.objectContaining({ ...PREWARM, max_output_tokens: 1 })])
   })
 
   describe('by Anthropic', () => {

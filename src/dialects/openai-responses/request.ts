@@ -171,8 +171,9 @@ function addToolBudget(
 }
 
 function addOutputLimit(body: Body, request: ModelRequest, { options, supports }: ResponsesTarget, dropped: Set<string>): void {
-  const limit = request.max_output_tokens
-  if (limit == null || asksToPrewarm(request)) return
+  // A server that does not know what is asked for would write all of an answer.
+  const limit = asksToPrewarm(request) ? options.min_output_tokens : request.max_output_tokens
+  if (limit == null) return
   if (!supports.has('max_tokens') && !supports.has('max_completion_tokens')) {
     dropped.add('max_output_tokens')
     return
