@@ -5,6 +5,7 @@ import type { ModelEvent } from './event.ts'
 import type { InputFile, OtherTool, Tool } from './item.ts'
 import type { ModelRequest } from './request.ts'
 import type { EndpointTier } from './service-tier.ts'
+import type { SettingsUpdate } from './settings-update.ts'
 import type { Usage } from './usage.ts'
 
 /** What an encoder must know of its endpoint. Built per attempt, because limits and parameters differ between endpoints. */
@@ -145,8 +146,8 @@ export interface Dialect<Options = unknown> {
   readsInputTools?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
   /** Whether the upstream can read a prompt into its cache without answering it. Default: it cannot, and is asked for the shortest answer. */
   prewarms?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
-  /** Whether the upstream reads changes of settings in the input (`configuration_update`). Default: it does not, and gets the settings in force. */
-  readsSettings?(target: Pick<Target<Options>, 'options' | 'upstreamModel'>): boolean
+  /** Whether the upstream reads these changes of settings in the input as they are. Default: it does not, and gets the settings in force. */
+  readsSettings?(updates: readonly SettingsUpdate[], target: Pick<Target<Options>, 'options' | 'upstreamModel' | 'supports'>): boolean
   /**
    * Whether the upstream knows a tool search that the caller runs (`tool_search` with `execution: 'client'`) and the tools it found. Default: it does
    * not; the encoder then gets a function instead.

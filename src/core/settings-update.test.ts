@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { answerDialects } from '../dialects/index.ts'
 import { decodeResponsesRequest } from '../doors/responses/decode-request.ts'
 import { readableInput } from '../pipeline/input-tools.ts'
+import { withoutParameters } from '../dialects/shared/refused-parameters.ts'
 import type { Dialect, Target } from './dialect.ts'
+import type { Parameter } from './endpoint.ts'
+import type { ModelRequest } from './request.ts'
 
 const JSON_FORMAT = { type: 'json_schema', name: 'n', schema: { type: 'object', properties: {}, additionalProperties: false } }
 const ASKED = { type: 'message', role: 'user', content: 'q' }
@@ -67,11 +70,32 @@ describe.each(answerDialects.map((dialect) => [dialect.name, dialect] as const))
   })
   it('is left to an endpoint that reads it, so that the prompt begins as before', () => {
     const to = target()
-    const reads = dialect.readsSettings?.(to) === true
+    const reads = dialect.readsSettings?.([], to) === true
     expect(reads).toBe(name === 'openai-responses')
     if (!reads) return
     const body = JSON.parse(sent(begun, to).body) as object
     expect(body).toMatchObject({ reasoning: { effort: 'low' }, input: [{ role: 'user' }, begun.input[1]] })
     expect(body).not.toHaveProperty('text')
+  })
+  it.each([
+    ['an effort that the model does not have', { reasoning_efforts: ['low', 'medium'] }, dialect.supports],
+    ['an effort to a model that does not reason', {}, ['structured_outputs']],
+    ['a format that it does not know', {}, ['reasoning']],
+    ['a format that has to be written otherwise', {}, dialect.supports, { ...JSON_FORMAT, strict: null }],
+  ] as const)('is not left to it if it names %s', (_, options, supports, format: object = JSON_FORMAT) => {
+    const to = { ...target(name === 'openai-responses' ? options : {}), supports: new Set<Parameter>(supports) }
+    const changing = { ...begun, input: [ASKED, update({ reasoning: { effort: 'high' }, text: { format } })] }
+    expect(JSON.parse(sent(changing, to).body)).toEqual(JSON.parse(sent({ ...direct, text: { format } }, to).body))
+  })
+  it('does not bring back what the endpoint has refused, or what was left out of the input', () => {
+    const decoded = decodeResponsesRequest({ ...begun, text: { verbosity: 'low' } })
+    const twice = (request: ModelRequest): object =>
+      JSON.parse(dialect.encodeRequest(readableInput(request, dialect, target()), target()).body) as object
+    const refused = twice(withoutParameters(decoded, ['verbosity', 'reasoning']))
+    expect(refused).toEqual(
+      twice(withoutParameters(decodeResponsesRequest({ ...direct, text: { ...direct.text, verbosity: 'low' } }), ['verbosity', 'reasoning'])),
+    )
+    const shortened = twice({ ...decoded, input: decoded.input.slice(0, 1) })
+    expect(shortened).toEqual(twice(decodeResponsesRequest({ ...direct, text: { ...direct.text, verbosity: 'low' } })))
   })
 })

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { InputItem } from './item.ts'
 import type { ModelRequest, ReasoningEffort, TextFormat } from './request.ts'
 
@@ -22,6 +23,14 @@ export function settingsInForce({ input, reasoning, text }: Settings & Pick<Mode
   let now: Settings = { reasoning, text }
   for (const item of input) if (isSettingsUpdate(item)) now = updated(now, item)
   return now
+}
+
+/**
+ * Whether the request's settings are still what its input makes of the initial ones. They are not if something was left out since, of the settings or of
+ * the input.
+ */
+export function isInForce({ input, reasoning, text, initial_settings: initial }: ModelRequest): boolean {
+  return isDeepStrictEqual(settingsInForce({ input, reasoning: initial?.reasoning, text: initial?.text }), { reasoning, text })
 }
 
 function updated({ reasoning, text }: Settings, update: SettingsUpdate): Settings {

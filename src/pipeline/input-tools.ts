@@ -3,7 +3,7 @@ import { GatewayError, isGatewayError } from '../core/error.ts'
 import type { InputItem, Tool } from '../core/item.ts'
 import { ownName } from '../core/own-names.ts'
 import type { ModelRequest } from '../core/request.ts'
-import { isSettingsUpdate } from '../core/settings-update.ts'
+import { isInForce, isSettingsUpdate } from '../core/settings-update.ts'
 import { agentMessageAsUser, isAgentMessage } from './agent-messages.ts'
 import type { ToolRegistry } from './tool-registry.ts'
 
@@ -24,8 +24,9 @@ export function readableInput(request: ModelRequest, dialect: Dialect, target: T
 }
 
 function withoutUpdates(request: ModelRequest, dialect: Dialect, target: Target): ModelRequest {
-  if (request.initial_settings === undefined || dialect.readsSettings?.(target) === true) return request
+  if (request.initial_settings === undefined) return request
   const { initial_settings: _, input, ...rest } = request
+  if (isInForce(request) && dialect.readsSettings?.(input.filter(isSettingsUpdate), target) === true) return request
   return { ...rest, input: input.filter((item) => !isSettingsUpdate(item)) }
 }
 

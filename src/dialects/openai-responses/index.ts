@@ -5,6 +5,7 @@ import { decodeResponsesError } from './error.ts'
 import { INPUT_PARTS, responsesOptions, takesCacheOptions } from './options.ts'
 import type { ResponsesOptions } from './options.ts'
 import { encodeResponsesRequest, responsesMediaUrls } from './request.ts'
+import { readsSettings } from './settings-updates.ts'
 import { createResponsesDecoder } from './stream.ts'
 import { acceptsBuiltin } from './tools.ts'
 import { isPaid } from './usage.ts'
@@ -47,7 +48,7 @@ export const openAiResponses: Dialect<ResponsesOptions> = {
   compacts: ({ options }) => acceptsBuiltin('compaction_trigger', options.builtin_tools),
   readsInputTools: ({ options }) => acceptsBuiltin('additional_tools', options.builtin_tools),
   prewarms: takesCacheOptions,
-  readsSettings: ({ options }) => acceptsBuiltin('configuration_update', options.builtin_tools),
+  readsSettings,
   knowsClientSearch: ({ options }) => acceptsBuiltin('tool_search', options.builtin_tools),
   buys: (tool, { options }) => acceptsBuiltin(tool.type, options.builtin_tools) && isPaid(tool as JsonObject, tool.type, options.paid_tools),
   tierFactor,

@@ -1,4 +1,5 @@
 import type { Target } from '../../core/dialect.ts'
+import type { Parameter } from '../../core/endpoint.ts'
 import type { JsonObject, ReasoningItem } from '../../core/item.ts'
 import { openReasoning } from '../../core/reasoning-envelope.ts'
 import type { ReasoningPayload } from '../../core/reasoning-envelope.ts'
@@ -52,6 +53,10 @@ function textContent(item: ReasoningItem, exact: string | undefined): readonly J
   if (exact !== undefined) return [{ type: 'reasoning_text', text: exact }]
   return (item.content ?? []).filter(({ text }) => text !== '').map(({ text }) => ({ type: 'reasoning_text', text }))
 }
+
+/** Whether the model takes any setting of reasoning. */
+export const reasons = (supports: ReadonlySet<Parameter>): boolean =>
+  supports.has('reasoning') || supports.has('reasoning_effort') || supports.has('include_reasoning')
 
 /** The output limit for the conversion of efforts, if none is given. */
 const ASSUMED_OUTPUT_TOKENS = 32_000

@@ -1,25 +1,22 @@
 import type { EncodedRequest, Target } from '../../core/dialect.ts'
-import type { Parameter } from '../../core/endpoint.ts'
 import { isKnownItem, toolsGiven, type JsonObject, type Tool } from '../../core/item.ts'
 import { asksToPrewarm } from '../../core/prewarm.ts'
 import { GATEWAY_FIELDS, MAX_TOOL_CALLS } from '../../core/request.ts'
 import type { ModelRequest } from '../../core/request.ts'
 import { accountField } from '../shared/account-name.ts'
 import { visitParts } from '../shared/content-parts.ts'
-import { formatName, formatOf, type JsonSchemaFormat } from '../shared/format-plan.ts'
-import { hasOptionalMembers, STRICT_WITH_OPTIONAL } from '../shared/optional-members.ts'
 import { unmetImageOptions } from '../shared/image-output.ts'
 import { requestedReasoning } from '../shared/reasoning-options.ts'
 import { serviceTierWord, wordsTaken } from '../shared/service-tier.ts'
 import type { TierWords } from '../shared/service-tier.ts'
 import { stopSequences } from '../shared/stop-sequences.ts'
-import { strictChoices } from '../shared/strict-choices.ts'
 import { FOREIGN, FOREIGN_REPORTED, GATED, HANDLED, IMAGE_FIELDS, isDisguised, OPTIONAL, PLAIN, STATEFUL } from './fields.ts'
 import { encodeInput } from './input.ts'
 import { remoteUrls } from './message-parts.ts'
 import { effortsFor, takesCacheOptions } from './options.ts'
 import type { ResponsesOptions } from './options.ts'
-import { encodeReasoningOptions } from './reasoning.ts'
+import { encodeReasoningOptions, reasons } from './reasoning.ts'
+import { parameterOf, takesFormat, writtenFormat } from './text-format.ts'
 import { encodeTools } from './tools.ts'
 
 type ResponsesTarget = Target<ResponsesOptions>
@@ -182,9 +179,6 @@ function addOutputLimit(body: Body, request: ModelRequest, { options, supports }
   if (limit < options.min_output_tokens) dropped.add(`max_output_tokens: ${limit} became ${options.min_output_tokens}`)
 }
 
-const reasons = (supports: ReadonlySet<Parameter>): boolean =>
-  supports.has('reasoning') || supports.has('reasoning_effort') || supports.has('include_reasoning')
-
 function addReasoning(body: Body, request: ModelRequest, target: ResponsesTarget, dropped: Set<string>): void {
   if (request.reasoning == null) return
   if (!reasons(target.supports)) {
@@ -196,29 +190,13 @@ function addReasoning(body: Body, request: ModelRequest, target: ResponsesTarget
   if (reasoning !== undefined) body['reasoning'] = reasoning
 }
 
-function namedSchema(format: JsonSchemaFormat, options: ResponsesOptions, dropped: Set<string>): JsonSchemaFormat {
-  const mayLeaveOut = options.optional_members === 'refused' && format.strict === true && hasOptionalMembers(format.schema)
-  if (mayLeaveOut) dropped.add(`text.format: ${STRICT_WITH_OPTIONAL}`)
-  const strict = mayLeaveOut ? false : format.strict
-  return {
-    ...format,
-    name: formatName(format),
-    ...(strict === true ? { schema: strictChoices(format.schema) } : {}),
-    ...(mayLeaveOut ? { strict } : {}),
-  }
-}
-
 function addText(body: Body, request: ModelRequest, { options, supports }: ResponsesTarget, dropped: Set<string>): void {
   if (request.text == null) return
-  const { format: _, verbosity, ...rest } = request.text
-  const format = formatOf(request)
+  const { format, verbosity, ...rest } = request.text
   const text: Body = { ...rest }
   if (format != null) {
-    const parameter = format.type === 'json_schema' ? 'structured_outputs' : 'response_format'
-    if (format.type === 'text' || supports.has(parameter) || (parameter === 'response_format' && supports.has('structured_outputs'))) {
-      const named = format.type === 'json_schema' ? namedSchema(format, options, dropped) : format
-      text['format'] = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== null))
-    } else dropped.add(parameter)
+    if (takesFormat(format, supports)) text['format'] = writtenFormat(format, options, dropped)
+    else dropped.add(parameterOf(format))
   }
   if (verbosity != null) {
     if (!supports.has('verbosity')) dropped.add('verbosity')

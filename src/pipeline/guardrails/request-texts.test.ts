@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { ModelRequest } from '../../core/request.ts'
 import { MAX_JSON_DEPTH, parseJson } from '../../lib/json.ts'
 import { sealReasoning } from '../../core/reasoning-envelope.ts'
+import { decodeResponsesRequest } from '../../doors/responses/decode-request.ts'
 import { verifies } from '../../../e2e/requirements.ts'
 import { collectTexts, replaceTexts } from './request-texts.ts'
 
@@ -56,6 +57,21 @@ const request: ModelRequest = {
 }
 
 describe('the texts of a request', () => {
+  it('include a format that an item of the input replaces, because some endpoints are sent both', () => {
+    const format = (description: string): object => ({ type: 'json_schema', name: 'n', schema: { description } })
+    const decoded = decodeResponsesRequest({
+      text: { format: format('before') },
+      input: [
+        { type: 'message', role: 'user', content: 'q' },
+        { type: 'configuration_update', text: { format: format('after') } },
+      ],
+    })
+    const texts = collectTexts(decoded).map(({ text }) => text)
+    expect(texts).toEqual(expect.arrayContaining(['before', 'after']))
+    const clean = replaceTexts(decoded, new Map(texts.flatMap((text, n) => (text === 'before' || text === 'after' ? [[n, 'X'] as const] : []))))
+    expect(JSON.stringify(clean)).not.toMatch(/before|after/)
+    expect(clean.initial_settings?.text).toEqual({ format: format('X') })
+  })
   it('are all a model may read, and nothing that is no text', () => {
     expect(collectTexts(request).map(({ text }) => text)).toEqual([
       'instructions',

@@ -112,6 +112,7 @@ function walkField(field: string, value: unknown, state: Walk): unknown {
   if (field === 'image_config') return walkValue(value, state, 'plain', 0)
   if (field === 'prompt') return walkPrompt(value, state)
   if (field === 'tool_choice') return walkChoice(value, state)
+  if (field === 'initial_settings') return walkInitial(value as NonNullable<ModelRequest['initial_settings']>, state)
   return isContent(field) ? walkValue(value, state, 'named', 0) : value
 }
 
@@ -143,6 +144,12 @@ function walkChoice(choice: unknown, state: Walk): unknown {
   const mapped = walkFields(rest, state, 'named', 0) as JsonObject
   if (mapped === rest) return choice
   return mode === undefined ? mapped : { ...mapped, mode }
+}
+
+/** Endpoints that read changes of settings in the input are sent the settings of before, too. */
+function walkInitial(initial: NonNullable<ModelRequest['initial_settings']>, state: Walk): NonNullable<ModelRequest['initial_settings']> {
+  const text = walkValue(initial.text, state, 'named', 0) as typeof initial.text
+  return text === initial.text ? initial : { ...initial, text }
 }
 
 /** Keys of metadata are the caller's own words, too. */

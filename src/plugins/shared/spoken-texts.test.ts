@@ -25,6 +25,10 @@ describe('what a model may read', () => {
   it.each<[string, ModelRequest]>([
     ['instructions', { instructions: BAD, input: [] }],
     ['a message', { input: [{ type: 'message', role: 'user', content: BAD }] }],
+    [
+      'a format that an item of the input replaces',
+      { input: [question], initial_settings: { text: { format: { type: 'json_schema', name: 'n', schema: { description: BAD } } } } },
+    ],
     ['what is put in a custom tool', after({ type: 'custom_tool_call', call_id: 'c', name: 'n', input: BAD })],
     ['the name of a function', after({ type: 'function_call', call_id: 'c', name: BAD, arguments: '{}' })],
     ['arguments', after({ type: 'function_call', call_id: 'c', name: 'f', arguments: BAD })],

@@ -30,7 +30,7 @@ export function spokenTexts(request: ModelRequest): readonly string[] {
   const tools = fields.flatMap(([field, value]): readonly unknown[] =>
     field === 'prompt' ? partsOfPrompt(value) : Array.isArray(value) ? value : [value],
   )
-  const settings = [...(request.plugins ?? []).map(wordsOfPlugin), request.image_config]
+  const settings = [...(request.plugins ?? []).map(wordsOfPlugin), request.image_config, request.initial_settings?.text]
   return [instructions, ...input, ...tools, ...settings].map(textOfAll).filter((text) => text !== '')
 }
 
