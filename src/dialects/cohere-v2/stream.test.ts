@@ -54,6 +54,13 @@ function decode(frames: readonly Frame[], request: ModelRequest = { input: [] },
   return out
 }
 
+function whole(body: object): ModelEvent[] {
+  const out: ModelEvent[] = []
+  new CohereDecoder({ input: [] }, cohereTarget()).body(JSON.stringify(body), out)
+  checkEventBalance(out)
+  return out
+}
+
 function failure(act: () => unknown): GatewayError {
   try {
     act()
@@ -100,9 +107,61 @@ describe('content', () => {
     ).toEqual(['tool_plan', 'thinking'])
   })
   it('carries log probabilities', () => {
-    const delta = { message: { content: { text: 'Hi' } }, logprobs: { token_ids: [7], text: 'Hi', logprobs: [-0.25] } }
-    const [first] = decode([start, { type: 'content-delta', index: 0, delta }, end()]).filter(({ type }) => type === 'text-delta')
-    expect(first).toMatchObject({ delta: 'Hi', logprobs: [{ token: 'Hi', logprob: -0.25, bytes: [72, 105], top_logprobs: [] }] })
+    const delta = (text: string, ...logprobs: readonly number[]): Frame => ({
+      type: 'content-delta',
+      index: 0,
+      delta: { message: { content: { text } } },
+      logprobs: { token_ids: logprobs.map(() => 7), text, logprobs },
+    })
+    const texts = decode([start, delta('Hi', -0.25), delta(' you', -0.5, -0.25), end()]).filter(({ type }) => type === 'text-delta')
+    expect(texts).toMatchObject([
+      { delta: 'Hi', logprobs: [{ token: 'Hi', logprob: -0.25, bytes: [72, 105], top_logprobs: [] }] },
+      { delta: ' you', logprobs: [{ token: ' you', logprob: -0.75 }] },
+    ])
+  })
+  it.each<[string, string, readonly object[], readonly string[] | undefined]>([
+    [
+      'its text',
+      'Hi you',
+      [
+        { text: 'Hi', logprobs: [-1] },
+        { text: ' you', logprobs: [-1] },
+      ],
+      ['Hi', ' you'],
+    ],
+    [
+      'its thoughts before that',
+      'Hi',
+      [
+        { text: 'Hm', logprobs: [-1] },
+        { text: 'Hi', logprobs: [-1] },
+      ],
+      ['Hi'],
+    ],
+    [
+      'the mark of its end',
+      'Hi',
+      [
+        { text: 'Hi', logprobs: [-1] },
+        { text: '<|END|>', logprobs: [-1] },
+      ],
+      ['Hi'],
+    ],
+    ['another text', 'Hi', [{ text: 'xHi', logprobs: [-1] }], undefined],
+    ['only a part of it', 'Hi you', [{ text: ' you', logprobs: [-1] }], undefined],
+    [
+      'a chunk without numbers',
+      'Hi',
+      [
+        { text: 'H', logprobs: [-1] },
+        { text: 'i', logprobs: ['x'] },
+      ],
+      undefined,
+    ],
+  ])('shows log probabilities of a whole answer with what they belong to: %s', (_, text, logprobs, shown) => {
+    const message = { role: 'assistant', content: [{ type: 'text', text }] }
+    const delta = whole({ message, logprobs, finish_reason: 'COMPLETE' }).find(({ type }) => type === 'text-delta')
+    expect((delta as { logprobs?: readonly { token: string }[] }).logprobs?.map(({ token }) => token)).toEqual(shown)
   })
   it('is decoded the same with and without the short way', () => {
     const piece = fc.tuple(fc.constantFrom('text', 'thinking', 'plan'), fc.string({ unit: 'grapheme', maxLength: 12 }))
@@ -202,14 +261,12 @@ describe('citations', () => {
     expect(annotations(events)).toMatchObject([{ start_index: 5, end_index: 8 }])
   })
   it('of a whole answer stand in its text, whatever calls follow', () => {
-    const out: ModelEvent[] = []
     const message = {
       content: [{ type: 'text', text: 'Ruby is fun.' }],
       tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }],
       citations: [{ start: 0, end: 4, text: 'Ruby', sources: [web], type: 'TEXT_CONTENT' }],
     }
-    new CohereDecoder({ input: [] }, cohereTarget()).body(JSON.stringify({ id: 'x', message, finish_reason: 'TOOL_CALL', usage: USAGE }), out)
-    checkEventBalance(out)
+    const out = whole({ id: 'x', message, finish_reason: 'TOOL_CALL', usage: USAGE })
     expect(annotations(out)).toEqual([{ type: 'url_citation', url: 'https://a.test/', title: 'A', start_index: 0, end_index: 4 }])
   })
   it('wait for their text, and leave thoughts alone', () => {

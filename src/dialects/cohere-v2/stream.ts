@@ -15,6 +15,7 @@ import { parseAnswer } from '../shared/exact-json.ts'
 import { asString, isObject } from '../shared/json.ts'
 import { CitationCollector } from './citations.ts'
 import type { CohereTarget } from './content.ts'
+import { decodeLogprobs, logprobsOf } from './logprobs.ts'
 import { PLAN, THINKING } from './messages.ts'
 import { readDelta } from './read-delta.ts'
 import type { Writes } from './read-delta.ts'
@@ -106,7 +107,7 @@ export class CohereDecoder implements Decoder {
       : typeof message['content'] === 'string'
         ? [{ text: message['content'] }]
         : []
-    content.forEach((part: unknown, index) => isObject(part) && this.#content(part, index, true))
+    content.forEach((part: unknown, index) => isObject(part) && this.#content(part, index, true, logprobsOf(part['text'], value['logprobs'])))
     // A call ends the text that the citations refer to, so citations come first.
     for (const citation of Array.isArray(message['citations']) ? message['citations'] : []) this.#citations.add(citation)
     const calls = Array.isArray(message['tool_calls']) ? message['tool_calls'] : []
@@ -149,7 +150,7 @@ export class CohereDecoder implements Decoder {
       case 'content-start':
         return isObject(message['content']) ? this.#content(message['content'], index, true) : undefined
       case 'content-delta':
-        return isObject(message['content']) ? this.#content(message['content'], index, false, decodeLogprobs(delta['logprobs'])) : undefined
+        return isObject(message['content']) ? this.#content(message['content'], index, false, decodeLogprobs(frame['logprobs'])) : undefined
       case 'content-end':
         return this.#writer.closeReasoning()
       case 'tool-call-start':
@@ -281,11 +282,4 @@ export class CohereDecoder implements Decoder {
 /** A single element comes without a list around it. */
 function list(value: unknown): Json[] {
   return (Array.isArray(value) ? value : [value]).filter(isObject)
-}
-
-/** Log probabilities of a chunk that is one token; chunks of several tokens do not say which characters belong to which. */
-function decodeLogprobs(value: unknown): Logprob[] | undefined {
-  if (!isObject(value) || typeof value['text'] !== 'string' || !Array.isArray(value['logprobs']) || value['logprobs'].length !== 1) return undefined
-  const logprob: unknown = value['logprobs'][0]
-  return typeof logprob === 'number' ? [{ token: value['text'], logprob, bytes: [...Buffer.from(value['text'])], top_logprobs: [] }] : undefined
 }
