@@ -40,7 +40,10 @@ export const mistral: Provider = {
     user_after_tool_filler: '.',
     field_names: { seed: 'random_seed' },
     max_temperature: 1.5,
-    forward: ['prompt_cache_key'],
+    forward: ['prompt_cache_key', 'service_tier'],
+    // Priority is capacity bought in advance, used unless a request says otherwise. https://docs.mistral.ai/inference/priority-tier
+    service_tiers: ['default', 'priority'],
+    tier_names: { default: 'standard_only', priority: 'auto' },
     pass_through: ['safe_prompt'],
     stream_usage: false,
     tool_ids: { pattern: '^[a-zA-Z0-9]+$', max: 9, length: 9 },

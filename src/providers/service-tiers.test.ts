@@ -6,6 +6,7 @@ import { openAiResponses } from '../dialects/openai-responses/index.ts'
 import { cerebras } from './cerebras.ts'
 import { fireworks } from './fireworks.ts'
 import { groq } from './groq.ts'
+import { mistral } from './mistral.ts'
 import { openrouter } from './openrouter.ts'
 import { xai } from './xai.ts'
 
@@ -42,6 +43,14 @@ describe('a service tier', () => {
   ] as const)('is requested at $slug', (provider, dialect) => {
     expect(asked(provider, dialect, 'priority')).toEqual(['priority'])
     expect(asked(provider, dialect, 'fast')).toEqual(['priority'])
+  })
+  it('chooses between capacity bought in advance and the rest at mistral', () => {
+    expect((['priority', 'default', 'auto', 'flex'] as const).map((tier) => asked(mistral, openAiChat, tier))).toEqual([
+      ['auto'],
+      ['standard_only'],
+      [undefined],
+      [undefined, 'service_tier'],
+    ])
   })
   it.each([
     [xai, openAiChat, 'flex'],

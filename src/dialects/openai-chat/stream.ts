@@ -216,8 +216,9 @@ export class ChatDecoder implements Decoder {
     this.#writer.start({ ...(id ? { upstreamId: id } : {}), ...(model ? { model } : {}), ...(tier ? { serviceTier: tier } : {}) })
   }
 
-  /** The contract's name of the tier, if this server has its own. */
+  /** The contract's name of the tier, if this server has its own. Several call the usual one "standard" in answers, whatever it is called in requests. */
   #tierOf(native: string | undefined): string | undefined {
+    if (native === 'standard') return 'default'
     return Object.entries(this.#target.options.tier_names).find(([, name]) => name === native)?.[0] ?? native
   }
 
@@ -264,7 +265,7 @@ export class ChatDecoder implements Decoder {
       throw emptyAnswer(this.#target.providerName, this.#native, finish)
     }
     const usage = this.counted
-    const tier = this.#tierOf(this.#nativeTier)
+    const tier = this.#tierOf(this.#nativeTier ?? asString(this.#usage?.['service_tier']))
     this.finished = true
     writer.end(reason, {
       ...(this.#native === undefined ? {} : { nativeReason: this.#native }),
