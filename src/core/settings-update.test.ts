@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { answerDialects } from '../dialects/index.ts'
 import { decodeResponsesRequest } from '../doors/responses/decode-request.ts'
 import { readableInput } from '../pipeline/input-tools.ts'
+import { anyTarget } from '../testing/any-target.ts'
 import { withoutParameters } from '../dialects/shared/refused-parameters.ts'
 import type { Dialect, Target } from './dialect.ts'
 import type { Parameter } from './endpoint.ts'
@@ -46,16 +47,7 @@ describe('settings that the input changes', () => {
 })
 
 describe.each(answerDialects.map((dialect) => [dialect.name, dialect] as const))('a change of settings in %s', (name, dialect: Dialect) => {
-  const target = (options: object = {}): Target => ({
-    provider: 'acme',
-    providerName: 'Acme',
-    upstreamModel: 'small-1',
-    options: dialect.options.parse(options),
-    supports: new Set(dialect.supports),
-    contextLength: 128_000,
-    scope: 'acme/main',
-    stream: true,
-  })
+  const target = (options?: object): Target => anyTarget(dialect, options)
   const sent = (body: object, to: Target): { readonly body: string; readonly dropped: readonly string[] } =>
     dialect.encodeRequest(readableInput(decodeResponsesRequest(body), dialect, to), to)
   const begun = { reasoning: { effort: 'low' }, input: [ASKED, update({ reasoning: { effort: 'high' }, text: { format: JSON_FORMAT } })] }

@@ -4,6 +4,7 @@ import type { ModelEvent } from '../core/event.ts'
 import type { InputItem, Tool } from '../core/item.ts'
 import type { ModelRequest } from '../core/request.ts'
 import { answerDialects, dialects } from '../dialects/index.ts'
+import { anyTarget } from '../testing/any-target.ts'
 import { ClientSearch } from './client-search.ts'
 
 const parameters = { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] }
@@ -22,19 +23,7 @@ const found = (tools: readonly object[], fields: object = {}): InputItem => ({
   ...fields,
 })
 
-function target(name: string, options: object = {}): Target {
-  const dialect = dialects.get(name)!
-  return {
-    provider: 'acme',
-    providerName: 'Acme',
-    upstreamModel: 'small-1',
-    options: dialect.options.parse(options),
-    supports: new Set(dialect.supports),
-    contextLength: 128_000,
-    scope: 'acme/main',
-    stream: true,
-  }
-}
+const target = (name: string, options?: object): Target => anyTarget(dialects.get(name)!, options)
 
 const read = (request: ModelRequest): ClientSearch => ClientSearch.of(request, dialects.get('openai-chat')!, target('openai-chat'))!
 const offered = (request: ModelRequest): unknown[] =>

@@ -4,21 +4,10 @@ import type { ModelEvent } from '../core/event.ts'
 import type { ModelRequest } from '../core/request.ts'
 import type { ToolSource } from '../core/tool-source.ts'
 import { answerDialects, dialects } from '../dialects/index.ts'
+import { anyTarget } from '../testing/any-target.ts'
 import { readableInput, withOwnTools } from './input-tools.ts'
 
-function target(name: string, options: object = {}): Target {
-  const dialect = dialects.get(name)!
-  return {
-    provider: 'acme',
-    providerName: 'Acme',
-    upstreamModel: 'small-1',
-    options: dialect.options.parse(options),
-    supports: new Set(dialect.supports),
-    contextLength: 128_000,
-    scope: 'acme/main',
-    stream: true,
-  }
-}
+const target = (name: string, options?: object): Target => anyTarget(dialects.get(name)!, options)
 
 describe('tools declared in the input', () => {
   const request: ModelRequest = {

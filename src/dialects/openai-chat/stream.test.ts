@@ -575,16 +575,14 @@ describe('usage', () => {
     expect(of(decode([text('a'), end(), { choices: [], usage: raw }], settings))).toEqual(expected)
   })
   it('says which tier served', () => {
-    const events = decode([
-      { ...(text('a') as object), service_tier: 'auto' },
-      { ...(end() as object), service_tier: 'flex' },
-    ])
+    const served = (frame: unknown, service_tier: string): object => ({ ...(frame as object), service_tier })
+    const inFrames = decode([served(text('a'), 'auto'), served(end(), 'flex')])
     const inUsage = decode([text('a'), end(), { choices: [], usage: { ...usage, service_tier: 'priority' } }])
-    expect([events[0], last(events), last(inUsage)]).toMatchObject([{ serviceTier: 'auto' }, { serviceTier: 'flex' }, { serviceTier: 'priority' }])
+    expect([inFrames[0], last(inFrames), last(inUsage)]).toMatchObject(['auto', 'flex', 'priority'].map((serviceTier) => ({ serviceTier })))
   })
   it('says which tier served, in the contract’s word where the server has one of its own', () => {
-    const settings: Settings = { options: { tier_names: { default: 'on_demand', priority: 'performance' } } }
-    const tierOf = (word: string) => last(decode([{ ...(text('a') as object), service_tier: word }, end()], settings)).serviceTier
+    const options: Settings['options'] = { tier_names: { default: 'on_demand', priority: 'performance' } }
+    const tierOf = (word: string) => last(decode([{ ...(text('a') as object), service_tier: word }, end()], { options })).serviceTier
     expect(['on_demand', 'performance', 'flex', 'standard'].map(tierOf)).toEqual(['default', 'priority', 'flex', 'default'])
   })
   it('is absent when the server says nothing', () => {
