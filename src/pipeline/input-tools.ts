@@ -26,7 +26,7 @@ export function readableInput(request: ModelRequest, dialect: Dialect, target: T
 function withoutUpdates(request: ModelRequest, dialect: Dialect, target: Target): ModelRequest {
   if (request.initial_settings === undefined) return request
   const { initial_settings: _, input, ...rest } = request
-  if (isInForce(request) && dialect.readsSettings?.(input.filter(isSettingsUpdate), target) === true) return request
+  if (dialect.readsSettings?.(input.filter(isSettingsUpdate), target) === true && isInForce(request)) return request
   return { ...rest, input: input.filter((item) => !isSettingsUpdate(item)) }
 }
 
